@@ -406,7 +406,7 @@ fn mistakes_are_found_when_files_are_read() {
         ("incast.toml", "sizes = \"0..10KB\"", "sizes = \"0..1KB\"", "did you mean `0..10KB`?"),
         ("incast.toml", "fct_mean_ps", "fct_mean", "did you mean `fct_mean_ps`?"),
         ("incast.toml", "degree = [2, 6]", "dgree = [2, 6]", "did you mean `degree`?"),
-        ("incast.toml", "says = ", "say = ", "[quick] needs `says`"),
+        ("incast.toml", "says = ", "say = ", "`[quick]` needs `says`"),
         ("incast.toml", "kind = \"lines\"", "kind = \"line\"", "did you mean `lines`?"),
         ("incast.toml", "incast.scenario.toml", "incst.scenario.toml", "cannot read"),
         ("incast.toml", "across = \"degree\"\n", "", "lines need `across`"),

@@ -491,7 +491,7 @@ fn bad_grids_are_shown_with_line_and_caret() {
         ),
         (&format!("{head}[[variant]]\nscheme = \"pcf\"\n"), "no scheme `pcf`", 3),
         (&format!("{head}[[variant]]\nscheme = \"ofc\"\nflow-kye = \"pair\"\n"), "flow-kye", 4),
-        (&format!("{head}[sample]\nkind = \"latin\"\n"), "no sample `latin`", 3),
+        (&format!("{head}[sample]\nkind = \"latin\"\n"), "`latin` is not a value of `kind`", 3),
     ] {
         fs::write(&grid, text).expect("written");
         let out = dir.join("out");

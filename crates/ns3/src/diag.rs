@@ -86,47 +86,9 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// The candidate closest to `word`, if any is close.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let word: Vec<char> = word.chars().take(64).map(|c| c.to_ascii_uppercase()).collect();
-    candidates
-        .into_iter()
-        .map(|c| (distance(&word, c), c))
-        .min_by_key(|&(d, _)| d)
-        .filter(|&(d, c)| d <= c.len().max(word.len()) / 3 + 1)
-        .map(|(_, c)| c)
-}
-
-/// Levenshtein distance.
-fn distance(a: &[char], b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=a.len()).collect();
-    for (i, cb) in b.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &ca) in a.iter().enumerate() {
-            let substitution = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitution.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[a.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_key_is_found_and_nonsense_has_none() {
-        let keys = ["BUFFER_SIZE", "CC_MODE", "RATE_AI", "RATE_HAI"];
-        assert_eq!(nearest("BUFER_SIZE", keys), Some("BUFFER_SIZE"));
-        assert_eq!(nearest("cc_mode", keys), Some("CC_MODE"));
-        assert_eq!(nearest("RATE_HA", keys), Some("RATE_HAI"));
-        assert_eq!(nearest("QWERTZUIOP", keys), None);
-    }
 
     #[test]
     fn a_finding_reads_like_a_compiler_s() {

@@ -7,12 +7,12 @@ use super::experiment::{Experiment, Work};
 use super::explanation::{self, Explanation};
 use super::four::Four;
 use super::inside::{FILES, built_in};
+use super::keys;
 use super::readings;
 use std::path::{Path, PathBuf};
 use weir_scenario::hash::Sha256;
 use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
-use weir_scenario::{Files, Problems};
-use weir_sweep::reader::Reader;
+use weir_scenario::{Fields, Files, Problems, unknown_name};
 
 /// A paper with its experiments and claims.
 #[derive(Clone, Debug)]
@@ -53,8 +53,6 @@ pub struct Chosen {
     /// Which of its experiments, by position.
     pub experiments: Vec<usize>,
 }
-
-const KEYS: &[&str] = &["id", "title", "short", "year", "notes", "experiments", "other-readings"];
 
 impl Paper {
     /// The discussions that are about a claim, by position.
@@ -127,9 +125,9 @@ impl Paper {
             }
             experiments.push(e);
         }
-        borrow_scopes(&mut experiments, &sources, &mut out);
+        borrow_scopes(&mut experiments, &mut out);
         for e in &mut experiments {
-            e.read_figures(&sources, &mut out);
+            e.read_figures(&mut out);
         }
         let mut claims = Vec::new();
         if names.iter().any(|n| n == "claims.toml") {
@@ -211,7 +209,7 @@ fn files_hash(files: &Files, names: &[String]) -> String {
 }
 
 /// Experiments that use the runs of another can show what that can.
-fn borrow_scopes(experiments: &mut [Experiment], sources: &Sources, out: &mut Diagnostics) {
+fn borrow_scopes(experiments: &mut [Experiment], out: &mut Diagnostics) {
     let known: Vec<(String, bool, super::Scope)> = experiments
         .iter()
         .map(|e| (e.id.clone(), matches!(e.work, Work::ReRun(_)), e.scope.clone()))
@@ -229,8 +227,7 @@ fn borrow_scopes(experiments: &mut [Experiment], sources: &Sources, out: &mut Di
             }
             None => {
                 let names: Vec<&str> = known.iter().map(|(id, ..)| id.as_str()).collect();
-                let mut r = Reader { id: at.source, sources, out };
-                r.unknown("experiment", of, at, &names);
+                out.push(unknown_name("experiment", of, &names).at(at, ""));
             }
         }
     }
@@ -251,30 +248,26 @@ struct Head {
 impl Head {
     fn read(sources: &Sources, id: SourceId, names: &[String], out: &mut Diagnostics) -> Self {
         let root = parse(sources, id, out);
-        let mut r = Reader { id, sources, out };
-        let at = id.span(0..0);
-        r.refuse_unknown(&root, "paper.toml", KEYS);
-        let name = r.required(&root, "id", "paper.toml", at);
-        r.check_id(&root, &name, "-_", at);
-        let id_at = root.get("id").map_or(at, |i| i.span);
+        let mut f = Fields::file("paper.toml", keys::PAPER, &root, id.span(0..0), out);
+        let name = f.required("id");
+        f.check_id(&name, "-_");
+        let id_at = f.place("id");
         if name.chars().any(|c| c.is_ascii_uppercase()) {
-            r.error("the `id` of a paper has lower-case letters", id_at, "it names a directory");
+            f.error("the `id` of a paper has lower-case letters", id_at, "it names a directory");
         }
         match name.as_str() {
             "all" | "results" => {
-                r.error(format!("`{name}` is reserved on the command line"), id_at, "");
+                f.error(format!("`{name}` is reserved on the command line"), id_at, "");
             }
-            "figures" => r.error("`figures` is the directory of all figures", id_at, ""),
+            "figures" => f.error("`figures` is the directory of all figures", id_at, ""),
             _ => {}
         }
-        let title = r.required(&root, "title", "paper.toml", at);
-        let short = r.text(&root, "short").map_or_else(|| name.clone(), |(text, _)| text);
-        let year = r.whole(&root, "year", 9999);
-        let notes = r.text(&root, "notes").map(|(t, _)| t.trim().to_owned()).unwrap_or_default();
-        if root.get("experiments").is_none() {
-            r.error("paper.toml needs `experiments`: the names of their files, in order", at, "");
-        }
-        let experiments = r.texts(&root, "experiments");
+        let title = f.required("title");
+        let short = f.text_at("short").map_or_else(|| name.clone(), |(text, _)| text);
+        let year = f.optional_whole("year").map(|year| year.value);
+        let notes = f.trimmed("notes");
+        f.require("experiments");
+        let experiments = f.names_at("experiments");
         let listed = |stem: &str| experiments.iter().any(|(name, _)| name == stem);
         let own = |stem: &str| {
             !matches!(stem, "paper" | "claims" | "discussion" | "explain")
@@ -282,12 +275,12 @@ impl Head {
         };
         for stem in names.iter().filter_map(|n| n.strip_suffix(".toml")).filter(|s| own(s)) {
             if !listed(stem) {
-                let at = root.get("experiments").map_or(at, |i| i.span);
+                let at = f.place("experiments");
                 let title = format!("`{stem}.toml` is not among the experiments");
-                r.error(title, at, "add it, or name it .scenario.toml if it is a scenario");
+                f.error(title, at, "add it, or name it .scenario.toml if it is a scenario");
             }
         }
-        let others = r.texts(&root, "other-readings").into_iter().map(|(p, _)| p).collect();
+        let others = f.names_at("other-readings").into_iter().map(|(p, _)| p).collect();
         Self { id: name, title, short, year, notes, experiments, others }
     }
 }

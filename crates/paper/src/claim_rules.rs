@@ -4,9 +4,9 @@ use super::claim::{Claim, Expected, Operand, Pick, Rule, Sort};
 use super::select;
 use weir_core::Unit;
 use weir_core::format;
+use weir_scenario::Fields;
 use weir_scenario::text::Item;
 use weir_sweep::quantity::Quantity;
-use weir_sweep::reader::Reader;
 
 /// A reduction is near enough within this many percentage points at least.
 pub(crate) const LEAST_POINTS: f64 = 0.02;
@@ -55,11 +55,11 @@ fn unsigned_zero(text: String) -> String {
 }
 
 /// A number that a paper states, in the unit of a metric; a plain number or a share without one.
-pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f64> {
+pub(crate) fn stated(f: &mut Fields<'_>, item: &Item, metric: &str) -> Option<f64> {
     let text = item.value.text().unwrap_or_default();
     let Some(found) = Quantity::read(&text) else {
         let title = format!("`{text}` is not a number");
-        r.error(title, item.span, "write 0.226, \"22.6%\", \"1.96ms\" or \"40Gbps\"");
+        f.error(title, item.span, "write 0.226, \"22.6%\", \"1.96ms\" or \"40Gbps\"");
         return None;
     };
     if !metric.is_empty() && select::heading(metric).is_none() {
@@ -77,7 +77,7 @@ pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f6
             "" => "it is a share or a factor".to_owned(),
             metric => format!("`{metric}` is measured in another unit"),
         };
-        r.error(format!("`{text}` has the wrong unit"), item.span, &label);
+        f.error(format!("`{text}` has the wrong unit"), item.span, &label);
         return None;
     }
     Some(found.number)

@@ -5,9 +5,10 @@
 
 use super::claim::Claim;
 use super::inside;
+use super::keys;
+use weir_scenario::Fields;
 use weir_scenario::ports::matches;
-use weir_scenario::text::{Diagnostics, SourceId, Sources, Span, Table, parse};
-use weir_sweep::reader::Reader;
+use weir_scenario::text::{Diagnostics, SourceId, Sources, Span, parse};
 
 /// The name of the file.
 pub(crate) const FILE: &str = "discussion.toml";
@@ -25,8 +26,6 @@ pub struct Discussion {
     pub sensitivity: Vec<String>,
 }
 
-const KEYS: &[&str] = &["experiment", "claims", "title", "sensitivity", "text"];
-
 /// Reads `discussion.toml`.
 pub(crate) fn read(
     sources: &Sources,
@@ -36,51 +35,44 @@ pub(crate) fn read(
     out: &mut Diagnostics,
 ) -> Vec<Discussion> {
     let root = parse(sources, id, out);
-    let mut r = Reader { id, sources, out };
-    r.refuse_unknown(&root, FILE, &["discussion"]);
+    let mut f = Fields::file(FILE, keys::DISCUSSIONS, &root, id.span(0..0), out);
     let mut all = Vec::new();
-    for (table, at) in r.repeated(&root, "discussion") {
-        let at = table.0.first().map_or(at, |(_, key, _)| *key);
-        all.push(one(&mut r, table, at, claims, experiments));
+    for item in f.tables(&keys::DISCUSSION) {
+        let mut f = Fields::new(&keys::DISCUSSION, Some(item), f.out).from_first_key();
+        all.push(one(&mut f, claims, experiments));
     }
     all
 }
 
-fn one(
-    r: &mut Reader<'_>,
-    table: &Table,
-    at: Span,
-    claims: &[Claim],
-    experiments: &[&str],
-) -> Discussion {
-    r.refuse_unknown(table, "[[discussion]]", KEYS);
-    let text = r.required(table, "text", "a discussion", at);
-    let title = r.text(table, "title").map(|(t, _)| t.trim().to_owned()).unwrap_or_default();
-    let about = r.texts(table, "experiment");
+fn one(f: &mut Fields<'_>, claims: &[Claim], experiments: &[&str]) -> Discussion {
+    let text = f.required("text");
+    let title = f.trimmed("title");
+    let about = f.names_at("experiment");
     for (name, at) in &about {
         if !experiments.iter().any(|e| e.eq_ignore_ascii_case(name)) {
-            r.unknown("experiment", name, *at, experiments);
+            f.unknown("experiment", name, *at, experiments);
         }
     }
     let own = |c: &Claim| {
         about.is_empty() || about.iter().any(|(e, _)| e.eq_ignore_ascii_case(&c.experiment))
     };
-    let patterns = r.texts(table, "claims");
+    let patterns = f.names_at("claims");
     let named = |c: &Claim| patterns.is_empty() || patterns.iter().any(|(p, _)| matches(p, &c.id));
     if about.is_empty() && patterns.is_empty() {
-        r.error("a discussion needs `experiment` or `claims`", at, "which claims is it about?");
+        let label = "which claims is it about?";
+        f.error("a discussion needs `experiment` or `claims`", f.span, label);
     }
     for (pattern, at) in &patterns {
         if !claims.iter().any(|c| own(c) && matches(pattern, &c.id)) {
             let ids: Vec<&str> = claims.iter().filter(|c| own(c)).map(|c| c.id.as_str()).collect();
-            no_claim(r, pattern, *at, &ids);
+            no_claim(f, pattern, *at, &ids);
         }
     }
-    let sensitivity = r.texts(table, "sensitivity");
+    let sensitivity = f.names_at("sensitivity");
     for (name, at) in &sensitivity {
         let known: Vec<&str> = [experiments, &inside::experiments()].concat();
         if !known.iter().any(|e| e.eq_ignore_ascii_case(name)) {
-            r.unknown("experiment", name, *at, &known);
+            f.unknown("experiment", name, *at, &known);
         }
     }
     let about = claims.iter().enumerate().filter(|(_, c)| own(c) && named(c));
@@ -93,10 +85,10 @@ fn one(
 }
 
 /// There may be hundreds of claims: the nearest is named, not all.
-fn no_claim(r: &mut Reader<'_>, pattern: &str, at: Span, ids: &[&str]) {
+fn no_claim(f: &mut Fields<'_>, pattern: &str, at: Span, ids: &[&str]) {
     let error = weir_scenario::text::Diagnostic::error(format!("no claim is called `{pattern}`"));
     let error = error.nearest(weir_net::nearest(pattern, ids.iter().copied()));
-    r.out.push(error.at(at, "").help("`weir paper claims` lists them; `*` stands for any text"));
+    f.out.push(error.at(at, "").help("`weir paper claims` lists them; `*` stands for any text"));
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use super::figure::{self, FigureSpec};
 use super::flow_sizes::FlowSizes;
+use super::keys;
 use super::live::LiveStudy;
 use super::overrides::Overrides;
 use super::select::{Scope, same_value};
 use weir_scenario::text::{Diagnostics, Item, SourceId, Sources, Span, Table, Value, parse};
-use weir_scenario::{Files, Problems};
+use weir_scenario::{Fields, Files, Problems, variant};
 use weir_sweep::draft::Draft;
-use weir_sweep::expand;
-use weir_sweep::grid::{self, Change, Grid, Values};
-use weir_sweep::reader::Reader;
+use weir_sweep::grid::{Change, Grid, Values};
+use weir_sweep::{expand, seeds};
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +89,6 @@ pub struct Experiment {
     source: SourceId,
 }
 
-const OWN: &[&str] = &[
-    "id",
-    "where",
-    "own-check",
-    "deterministic",
-    "shows",
-    "re-run-of",
-    "quick",
-    "kind",
-    "sizes",
-    "figure",
-    "live",
-];
-const QUICK: &[&str] = &["says", "seeds", "set", "parameters", "variants", "scenario"];
-
 impl Experiment {
     /// Reads everything but the figures, which may be about another experiment's runs.
     pub(crate) fn read(
@@ -115,23 +100,20 @@ impl Experiment {
     ) -> Option<Self> {
         let sources = &*all;
         let root = parse(sources, source, out);
-        let mut r = Reader { id: source, sources, out };
-        let at = source.span(0..0);
-        let known: Vec<&str> = OWN.iter().chain(grid::ROOT).copied().collect();
-        r.refuse_unknown(&root, "an experiment", &known);
-        let id = r.required(&root, "id", "an experiment", at);
-        r.check_id(&root, &id, "-_.", at);
-        let title = r.required(&root, "title", "an experiment", at);
-        let place = r.text(&root, "where").map(|(t, _)| t).unwrap_or_default();
-        let own_check = r.truth(&root, "own-check").unwrap_or(false);
-        let deterministic = r.truth(&root, "deterministic").unwrap_or(false);
-        let shows = r.required(&root, "shows", "an experiment", at);
-        let work = work(&mut r, &root, files)?;
+        let mut f = Fields::file("an experiment", keys::EXPERIMENT, &root, source.span(0..0), out);
+        let id = f.required("id");
+        f.check_id(&id, "-_.");
+        let title = f.required("title");
+        let place = f.text("where").map_or_else(String::new, |t| t.value);
+        let own_check = f.bool("own-check").value;
+        let deterministic = f.bool("deterministic").value;
+        let shows = f.required("shows");
+        let work = work(&mut f, sources, source, files)?;
         let quick = match &work {
-            Work::Sweep(grid) => quick(&mut r, &root, grid),
+            Work::Sweep(grid) => quick(f.item("quick"), grid, f.out),
             _ => {
-                if let Some(at) = root.key_span("quick") {
-                    r.error("`[quick]` is for experiments with runs of their own", at, "");
+                if let Some(item) = f.item("quick") {
+                    f.error("`[quick]` is for experiments with runs of their own", item.span, "");
                 }
                 Quick::default()
             }
@@ -162,10 +144,11 @@ impl Experiment {
     }
 
     /// Reads the figures and what is run live, when it is known what there is to show.
-    pub(crate) fn read_figures(&mut self, sources: &Sources, out: &mut Diagnostics) {
-        let mut r = Reader { id: self.source, sources, out };
-        self.figures = figure::read(&mut r, &self.root, &self.scope);
-        self.live = LiveStudy::read(&mut r, &self.root, &self.scope);
+    pub(crate) fn read_figures(&mut self, out: &mut Diagnostics) {
+        let at = self.source.span(0..0);
+        let mut f = Fields::file("an experiment", keys::EXPERIMENT, &self.root, at, out);
+        self.figures = figure::read(&mut f, &self.scope);
+        self.live = LiveStudy::read(&mut f, &self.scope);
     }
 
     /// Where a key of its file stands.
@@ -254,62 +237,63 @@ impl Experiment {
     }
 }
 
-fn work(r: &mut Reader<'_>, root: &Table, files: &Files) -> Option<Work> {
-    let kind = match root.get("kind") {
-        None => "sweep",
-        Some(_) => r.word(root, "kind", &["sweep", "flow-sizes"])?,
-    };
-    if let Some((id, at)) = r.text(root, "re-run-of") {
+fn work(f: &mut Fields<'_>, sources: &Sources, id: SourceId, files: &Files) -> Option<Work> {
+    let kind = f.choice("kind");
+    if kind.span.is_none() && f.given("kind") {
+        return None;
+    }
+    if let Some((id, at)) = f.text_at("re-run-of") {
         let sweep = ["scenario", "parameters", "variant", "schemes", "sizes", "seeds"];
-        if sweep.iter().any(|key| root.get(key).is_some()) {
+        if sweep.iter().any(|key| f.given(key)) {
             let label = "it has no grid of its own";
-            r.error(format!("this experiment uses the runs of `{id}`"), at, label);
+            f.error(format!("this experiment uses the runs of `{id}`"), at, label);
         }
         return Some(Work::ReRun(id));
     }
-    if kind == "flow-sizes" {
-        return FlowSizes::read(r, root, files).map(Work::FlowSizes);
+    if kind.value == "flow-sizes" {
+        return FlowSizes::read(f, files).map(Work::FlowSizes);
     }
-    if let Some(at) = root.key_span("sizes") {
-        r.error("`[sizes]` is for `kind = \"flow-sizes\"`", at, "");
+    if let Some(item) = f.item("sizes") {
+        f.error("`[sizes]` is for `kind = \"flow-sizes\"`", item.span, "");
     }
-    Grid::from_table(root, r).map(|grid| Work::Sweep(Box::new(grid)))
+    Grid::of(f, sources, id).map(|grid| Work::Sweep(Box::new(grid)))
 }
 
 /// Reads `[quick]`.
-pub(crate) fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
-    let Some(item) = root.get("quick") else { return Quick::default() };
-    let Some(table) = r.table("[quick]", item) else { return Quick::default() };
-    r.refuse_unknown(table, "[quick]", QUICK);
-    let says = r.required(table, "says", "[quick]", item.span);
-    let variants = table.get("variants").is_some().then(|| {
+pub(crate) fn quick(item: Option<&Item>, grid: &Grid, out: &mut Diagnostics) -> Quick {
+    let mut f = Fields::new(&keys::QUICK, item, out);
+    if !f.is_table() {
+        return Quick::default();
+    }
+    let says = f.required("says");
+    let variants = f.given("variants").then(|| {
         let labels: Vec<&str> = grid.variants.iter().map(|v| v.label.as_str()).collect();
-        let chosen = r.texts(table, "variants");
+        let chosen = f.names_at("variants");
         for (name, at) in &chosen {
             if !labels.contains(&name.as_str()) {
-                r.unknown("variant", name, *at, &labels);
+                f.unknown("variant", name, *at, &labels);
             }
         }
         chosen.into_iter().map(|(name, _)| name).collect()
     });
     Quick {
         says,
-        seeds: r.seeds(table),
-        sets: r.sets(table),
-        parameters: quick_parameters(r, table, grid),
+        seeds: seeds::read(&mut f, "seeds"),
+        sets: variant::sets(&mut f, "set"),
+        parameters: quick_parameters(&mut f, grid),
         variants,
-        scenario: r.text(table, "scenario"),
+        scenario: f.text_at("scenario"),
     }
 }
 
-fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usize, Vec<Item>)> {
-    let Some(item) = table.get("parameters") else { return Vec::new() };
-    let Some(table) = r.table("parameters", item) else { return Vec::new() };
+fn quick_parameters(f: &mut Fields<'_>, grid: &Grid) -> Vec<(usize, Vec<Item>)> {
+    let Some(item) = f.item("parameters") else { return Vec::new() };
+    let mut f = Fields::open("parameters".to_owned(), &[], Some(item), f.out);
     let names: Vec<&str> = grid.parameters.iter().map(|p| p.name.as_str()).collect();
     let mut changed = Vec::new();
-    for (name, at, item) in &table.0 {
+    for (name, at, item) in f.entries() {
         let Some(i) = names.iter().position(|n| n == name) else {
-            r.unknown("parameter", name, *at, &names);
+            f.unknown("parameter", name, *at, &names);
             continue;
         };
         let items = match &item.value {
@@ -317,7 +301,7 @@ fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usiz
             _ => vec![item.clone()],
         };
         if items.is_empty() {
-            r.error(
+            f.error(
                 format!("parameter `{name}` has no values: there would be no runs"),
                 item.span,
                 "",
@@ -327,7 +311,7 @@ fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usiz
             let any =
                 |p: &Vec<(usize, Item)>| p.iter().any(|(at, v)| *at == i && listed(&items, v));
             if !grid.points.iter().any(any) {
-                r.error(format!("no `[[point]]` has such a `{name}`"), item.span, "");
+                f.error(format!("no `[[point]]` has such a `{name}`"), item.span, "");
             }
         }
         changed.push((i, items));

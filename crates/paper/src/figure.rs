@@ -1,9 +1,10 @@
 //! What is drawn of an experiment.
 
-use super::select::{self, KEYS, Scope, Selector};
-use weir_scenario::text::{Item, Span, Table, Value};
+use super::keys;
+use super::select::{self, Scope, Selector};
+use weir_scenario::text::{Item, Span, Value};
+use weir_scenario::{At, Fields};
 use weir_sweep::quantity::Quantity;
-use weir_sweep::reader::Reader;
 
 /// The form of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,23 +61,6 @@ pub struct FigureSpec {
     pub rules: Vec<(f64, String)>,
 }
 
-const OWN: &[&str] = &[
-    "id",
-    "title",
-    "caption",
-    "kind",
-    "across",
-    "by",
-    "panel",
-    "panels",
-    "variants",
-    "relative-to",
-    "scale",
-    "label",
-    "from-zero",
-    "rules",
-];
-
 /// The columns of a box: minimum, quartiles, maximum.
 pub fn five(stem: &str) -> Option<[String; 5]> {
     let unit = stem_unit(stem).filter(|_| stem != "buffer")?;
@@ -120,13 +104,14 @@ fn stem_unit(stem: &str) -> Option<&'static str> {
 }
 
 /// Reads all `[[figure]]`s of an experiment.
-pub(crate) fn read(r: &mut Reader<'_>, root: &Table, scope: &Scope) -> Vec<FigureSpec> {
+pub(crate) fn read(f: &mut Fields<'_>, scope: &Scope) -> Vec<FigureSpec> {
     let mut figures: Vec<FigureSpec> = Vec::new();
-    for (table, at) in r.repeated(root, "figure") {
-        if let Some(figure) = one(r, table, at, scope) {
-            if figures.iter().any(|f| f.id == figure.id) {
-                let at = table.get("id").map_or(at, |i| i.span);
-                r.error(format!("two figures are called `{}`", figure.id), at, "");
+    for item in f.tables(&keys::FIGURE) {
+        let mut f = Fields::new(&keys::FIGURE, Some(item), f.out);
+        if let Some(figure) = one(&mut f, scope) {
+            if figures.iter().any(|other| other.id == figure.id) {
+                let at = f.place("id");
+                f.error(format!("two figures are called `{}`", figure.id), at, "");
             }
             figures.push(figure);
         }
@@ -134,53 +119,51 @@ pub(crate) fn read(r: &mut Reader<'_>, root: &Table, scope: &Scope) -> Vec<Figur
     figures
 }
 
-fn one(r: &mut Reader<'_>, table: &Table, at: Span, scope: &Scope) -> Option<FigureSpec> {
-    let known: Vec<&str> = OWN.iter().chain(KEYS).copied().collect();
-    r.refuse_unknown(table, "[[figure]]", &known);
-    let id = r.required(table, "id", "a figure", at);
+fn one(f: &mut Fields<'_>, scope: &Scope) -> Option<FigureSpec> {
+    let id = f.required("id");
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !id.chars().all(plain) {
-        let at = table.get("id").map_or(at, |i| i.span);
-        r.error("`id` names files: use letters, digits, `-` and `_`", at, "");
+        let at = f.place("id");
+        f.error("`id` names files: use letters, digits, `-` and `_`", at, "");
     }
-    let title = r.required(table, "title", "a figure", at);
-    r.check_cells(table, &["label"]);
-    let caption = r.text(table, "caption").map(|(t, _)| t).unwrap_or_default();
-    if table.get("kind").is_none() {
-        r.error("a figure needs `kind`: lines, bars, boxes or cdf", at, "");
-    }
-    let kind = match r.word(table, "kind", &["lines", "bars", "boxes", "cdf"])? {
-        "lines" => FigureKind::Lines,
-        "bars" => FigureKind::Bars,
-        "boxes" => FigureKind::Boxes,
-        _ => FigureKind::Cdf,
-    };
-    let across = axis(r, table, "across", scope);
-    let by = axis(r, table, "by", scope);
-    let panels_by = axis(r, table, "panels", scope);
+    let title = f.required("title");
+    f.check_cells(&["label"]);
+    let caption = f.text("caption").map_or_else(String::new, |t| t.value);
+    f.require("kind");
+    let kinds = [
+        ("lines", FigureKind::Lines),
+        ("bars", FigureKind::Bars),
+        ("boxes", FigureKind::Boxes),
+        ("cdf", FigureKind::Cdf),
+    ];
+    let At { value: kind, span } = f.one_of("kind", kinds);
+    span?;
+    let across = axis(f, "across", scope);
+    let by = axis(f, "by", scope);
+    let panels_by = axis(f, "panels", scope);
     if kind == FigureKind::Lines && across.is_none() {
-        let at = table.get("across").map_or(at, |i| i.span);
-        r.error("lines need `across`: a parameter", at, "");
+        let at = f.place("across");
+        f.error("lines need `across`: a parameter", at, "");
     }
-    if let (FigureKind::Cdf, Some(item)) = (kind, table.get("across")) {
-        r.error("a distribution has its values across", item.span, "leave this out");
+    if let (FigureKind::Cdf, Some(item)) = (kind, f.item("across")) {
+        f.error("a distribution has its values across", item.span, "leave this out");
     }
-    let base = select::selector(r, table, &Selector::default(), scope);
-    let panels = panels(r, table, &base, scope, at, kind);
+    let base = select::selector(f, &Selector::default(), scope);
+    let panels = panels(f, &base, scope, kind);
     let free: Vec<String> = [&across, &by, &panels_by].into_iter().flatten().cloned().collect();
     for (panel, at) in &panels {
-        select::check_point(r, &panel.select, scope, &free, *at);
+        select::check_point(f, &panel.select, scope, &free, *at);
         if let Some(name) = free.iter().find(|name| panel.select.fixed(name).is_some()) {
-            r.error(format!("`{name}` is fixed to one value here and also iterated over"), *at, "");
+            f.error(format!("`{name}` is fixed to one value here and also iterated over"), *at, "");
         }
     }
-    let variants = r.texts(table, "variants");
-    variants.iter().for_each(|(name, at)| select::check_variant(r, name, *at, scope));
-    let relative_to = r.text(table, "relative-to").map(|(name, at)| {
-        select::check_variant(r, &name, at, scope);
+    let variants = f.names_at("variants");
+    variants.iter().for_each(|(name, at)| select::check_variant(f, name, Some(*at), scope));
+    let relative_to = f.text_at("relative-to").map(|(name, at)| {
+        select::check_variant(f, &name, Some(at), scope);
         name
     });
-    let scale = r.word(table, "scale", &["linear", "log"]);
+    let scale = f.optional_choice("scale");
     Some(FigureSpec {
         id,
         title,
@@ -193,15 +176,15 @@ fn one(r: &mut Reader<'_>, table: &Table, at: Span, scope: &Scope) -> Option<Fig
         variants: variants.into_iter().map(|(name, _)| name).collect(),
         relative_to,
         log: scale == Some("log"),
-        from_zero: r.truth(table, "from-zero").unwrap_or(false),
-        label: r.text(table, "label").map(|(text, _)| text),
-        rules: rules(r, table),
+        from_zero: f.bool("from-zero").value,
+        label: f.text_at("label").map(|(text, _)| text),
+        rules: rules(f),
     })
 }
 
 /// A parameter, or `None` for `"variant"` and where nothing is written.
-fn axis(r: &mut Reader<'_>, table: &Table, key: &str, scope: &Scope) -> Option<String> {
-    let (name, at) = r.text(table, key)?;
+fn axis(f: &mut Fields<'_>, key: &str, scope: &Scope) -> Option<String> {
+    let (name, at) = f.text_at(key)?;
     if name == "variant" {
         return None;
     }
@@ -210,43 +193,48 @@ fn axis(r: &mut Reader<'_>, table: &Table, key: &str, scope: &Scope) -> Option<S
         if key != "panels" {
             known.push("variant");
         }
-        r.unknown(&format!("parameter of {}", scope.id), &name, at, &known);
+        f.unknown(&format!("parameter of {}", scope.id), &name, at, &known);
         return None;
     }
     Some(name)
 }
 
 fn panels(
-    r: &mut Reader<'_>,
-    table: &Table,
+    f: &mut Fields<'_>,
     base: &Selector,
     scope: &Scope,
-    at: Span,
     kind: FigureKind,
-) -> Vec<(PanelSpec, Span)> {
+) -> Vec<(PanelSpec, Option<Span>)> {
     let mut panels = Vec::new();
-    for (panel, at) in r.repeated(table, "panel") {
-        let known: Vec<&str> = ["title"].iter().chain(KEYS).copied().collect();
-        r.refuse_unknown(panel, "a panel", &known);
-        r.check_cells(panel, &["title"]);
-        let title = r.text(panel, "title").map(|(text, _)| text).unwrap_or_default();
-        let select = select::selector(r, panel, base, scope);
-        let place = panel.get("metric").or(table.get("metric")).map_or(at, |i| i.span);
-        check_metric(r, &select, scope, place, kind);
-        panels.push((PanelSpec { title, select }, at));
+    let metric = f.item("metric").map(|item| item.span);
+    for item in f.tables(&keys::PANEL) {
+        let mut f = Fields::new(&keys::PANEL, Some(item), f.out);
+        f.check_cells(&["title"]);
+        let title = f.text("title").map_or_else(String::new, |t| t.value);
+        let select = select::selector(&mut f, base, scope);
+        let own = f.item("metric").map(|item| item.span);
+        let place = own.or(metric).or(f.span);
+        check_metric(&mut f, &select, scope, place, kind);
+        panels.push((PanelSpec { title, select }, f.span));
     }
     if panels.is_empty() {
-        let place = table.get("metric").map_or(at, |i| i.span);
-        check_metric(r, base, scope, place, kind);
-        panels.push((PanelSpec { title: String::new(), select: base.clone() }, at));
+        let place = f.place("metric");
+        check_metric(f, base, scope, place, kind);
+        panels.push((PanelSpec { title: String::new(), select: base.clone() }, f.span));
     }
     panels
 }
 
 /// Boxes and distributions name a family of columns, other figures one.
-fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: Span, kind: FigureKind) {
+fn check_metric(
+    f: &mut Fields<'_>,
+    s: &Selector,
+    scope: &Scope,
+    at: Option<Span>,
+    kind: FigureKind,
+) {
     let (columns, families): (_, &[&str]) = match kind {
-        FigureKind::Lines | FigureKind::Bars => return select::check_metric(r, s, scope, at),
+        FigureKind::Lines | FigureKind::Bars => return select::check_metric(f, s, scope, at),
         FigureKind::Boxes => (five(&s.metric).map(Vec::from), &["fct", "slowdown"]),
         FigureKind::Cdf => {
             let columns = percentiles(&s.metric);
@@ -255,30 +243,32 @@ fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: Span, kind:
         }
     };
     match columns {
-        None => r.unknown("family of metrics", &s.metric, at, families),
+        None => f.unknown("family of metrics", &s.metric, at, families),
         Some(columns) => {
             let one = Selector { metric: columns[0].clone(), ..s.clone() };
-            select::check_metric(r, &one, scope, at);
+            select::check_metric(f, &one, scope, at);
         }
     }
 }
 
 /// `rules = [{ at = 0.5, label = "ideal" }]`.
-fn rules(r: &mut Reader<'_>, table: &Table) -> Vec<(f64, String)> {
-    let Some(item) = table.get("rules") else { return Vec::new() };
+fn rules(f: &mut Fields<'_>) -> Vec<(f64, String)> {
+    let Some(item) = f.item("rules") else { return Vec::new() };
     let Value::List(items) = &item.value else {
-        r.error("`rules` is a list of { at = ..., label = ... }", item.span, "");
+        f.error("`rules` is a list of { at = ..., label = ... }", item.span, "");
         return Vec::new();
     };
     let mut rules = Vec::new();
     for item in items {
-        let Some(rule) = r.table("a rule", item) else { continue };
-        r.refuse_unknown(rule, "a rule", &["at", "label"]);
-        let at = rule.get("at").and_then(number);
+        let mut f = Fields::closed("a rule".to_owned(), keys::RULE, Some(item), f.out);
+        if !f.is_table() {
+            continue;
+        }
+        let at = f.item("at").and_then(number);
         match at {
-            None => r.error("a rule needs `at`: a number", item.span, ""),
+            None => f.error("a rule needs `at`: a number", item.span, ""),
             Some(at) => {
-                let label = r.text(rule, "label").map(|(text, _)| text).unwrap_or_default();
+                let label = f.text("label").map_or_else(String::new, |t| t.value);
                 rules.push((at, label));
             }
         }

@@ -11,13 +11,13 @@
 //! at = "100Gbps"
 //! ```
 
+use super::keys;
 use std::str::FromStr;
 use std::sync::Arc;
 use weir_core::{Rate, Time, Unit};
 use weir_results::column::{Heading, Kind};
-use weir_scenario::Files;
-use weir_scenario::text::{Item, Span, Table, Value};
-use weir_sweep::reader::Reader;
+use weir_scenario::text::Value;
+use weir_scenario::{Fields, Files};
 use weir_traffic::SizeTable;
 use weir_traffic::size::{builtin_table, builtin_tables};
 
@@ -44,8 +44,6 @@ pub struct FlowSizes {
     pub metric: &'static str,
 }
 
-const KEYS: &[&str] = &["tables", "rates", "rtt", "times", "at"];
-
 impl FlowSizes {
     /// The share of the flows of a table at a point, 0 to 1.
     pub fn share(&self, table: usize, point: usize) -> f64 {
@@ -54,30 +52,22 @@ impl FlowSizes {
     }
 
     /// Reads `[sizes]`.
-    pub(crate) fn read(r: &mut Reader<'_>, root: &Table, files: &Files) -> Option<Self> {
-        let Some(item) = root.get("sizes") else {
-            let at = root.get("kind").map_or(r.id.span(0..0), |i| i.span);
-            r.error("`kind = \"flow-sizes\"` needs `[sizes]`", at, "");
+    pub(crate) fn read(f: &mut Fields<'_>, files: &Files) -> Option<Self> {
+        let Some(item) = f.item("sizes") else {
+            f.error("`kind = \"flow-sizes\"` needs `[sizes]`", f.place("kind"), "");
             return None;
         };
-        let table = r.table("[sizes]", item)?;
-        r.refuse_unknown(table, "[sizes]", KEYS);
-        let tables = tables(r, table, files, item.span);
-        let by_time = table.get("times").is_some();
+        let mut f = Fields::new(&keys::SIZES, Some(item), f.out);
+        let tables = tables(&mut f, files);
+        let by_time = f.given("times");
         let wrong = if by_time { ["rates", "rtt"] } else { ["at", "times"] };
-        if let Some(at) = wrong.iter().find_map(|key| table.key_span(key)) {
-            r.error("write `rates` and `rtt`, or `times` and `at`", at, "not both");
+        if let Some(key) = wrong.iter().find(|key| f.given(key)) {
+            f.error("write `rates` and `rtt`, or `times` and `at`", f.place(key), "not both");
             return None;
         }
         let (rates, times): (_, _) = match by_time {
-            true => (
-                list::<Rate>(r, table, "at", item.span),
-                list::<Time>(r, table, "times", item.span),
-            ),
-            false => (
-                list::<Rate>(r, table, "rates", item.span),
-                list::<Time>(r, table, "rtt", item.span),
-            ),
+            true => (list::<Rate>(&mut f, "at"), list::<Time>(&mut f, "times")),
+            false => (list::<Rate>(&mut f, "rates"), list::<Time>(&mut f, "rtt")),
         };
         let mut points = Vec::new();
         for (rate_text, rate) in &rates {
@@ -90,7 +80,7 @@ impl FlowSizes {
             }
         }
         if by_time && rates.len() > 1 {
-            r.error("`at` is one rate", table.get("at").map_or(item.span, |i| i.span), "");
+            f.error("`at` is one rate", f.place("at"), "");
             return None;
         }
         let names: &[&str] = if by_time { &["time"] } else { &["rate", "rtt"] };
@@ -101,47 +91,29 @@ impl FlowSizes {
     }
 }
 
-fn list<T: FromStr<Err: std::fmt::Display>>(
-    r: &mut Reader<'_>,
-    table: &Table,
-    key: &str,
-    owner: Span,
-) -> Vec<(String, T)> {
-    if table.get(key).is_none() {
-        r.error(format!("[sizes] needs `{key}`"), owner, "");
-    }
+fn list<T: FromStr<Err: std::fmt::Display>>(f: &mut Fields<'_>, key: &str) -> Vec<(String, T)> {
+    f.require(key);
     let mut values = Vec::new();
-    for (text, at) in r.texts(table, key) {
+    for (text, at) in f.names_at(key) {
         match text.parse() {
             Ok(value) => values.push((text, value)),
-            Err(error) => r.error(format!("{error}"), at, ""),
+            Err(error) => f.error(format!("{error}"), at, ""),
         }
     }
     values
 }
 
-fn tables(
-    r: &mut Reader<'_>,
-    table: &Table,
-    files: &Files,
-    owner: Span,
-) -> Vec<(String, Arc<SizeTable>)> {
-    let items: &[Item] = match table.get("tables") {
-        Some(Item { value: Value::List(items), .. }) => items,
-        Some(one) => std::slice::from_ref(one),
-        None => {
-            r.error("[sizes] needs `tables`: names of size tables", owner, "");
-            &[]
-        }
-    };
+fn tables(f: &mut Fields<'_>, files: &Files) -> Vec<(String, Arc<SizeTable>)> {
+    f.require("tables");
     let mut found: Vec<(String, Arc<SizeTable>)> = Vec::new();
-    for item in items {
+    for item in f.items("tables") {
         let (name, label) = match &item.value {
-            Value::Table(own) => {
-                r.refuse_unknown(own, "a size table", &["table", "label"]);
-                let name = r.required(own, "table", "a size table", item.span);
-                r.check_cells(own, &["table", "label"]);
-                let label = r.text(own, "label").map(|(label, _)| label);
+            Value::Table(_) => {
+                let owner = "a size table".to_owned();
+                let mut f = Fields::closed(owner, keys::SIZE_TABLE, Some(item), f.out);
+                let name = f.required("table");
+                f.check_cells(&["table", "label"]);
+                let label = f.text_at("label").map(|(label, _)| label);
                 (name.clone(), label.unwrap_or(name))
             }
             other => {
@@ -154,18 +126,18 @@ fn tables(
             Err(_) => match files.text(&name).map(|text| text.parse::<SizeTable>()) {
                 Ok(Ok(sizes)) => Arc::new(sizes),
                 Ok(Err(error)) => {
-                    r.error(format!("`{name}` is not a size table: {error}"), item.span, "");
+                    f.error(format!("`{name}` is not a size table: {error}"), item.span, "");
                     continue;
                 }
                 Err(_) => {
                     let names: Vec<&str> = builtin_tables().iter().map(|t| t.name).collect();
-                    r.unknown("size table or file", &name, item.span, &names);
+                    f.unknown("size table or file", &name, item.span, &names);
                     continue;
                 }
             },
         };
         if found.iter().any(|(known, _)| *known == label) {
-            r.error(format!("two size tables are called `{label}`"), item.span, "");
+            f.error(format!("two size tables are called `{label}`"), item.span, "");
         }
         found.push((label, sizes));
     }

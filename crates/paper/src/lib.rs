@@ -32,6 +32,7 @@ pub mod four;
 pub mod fuzz;
 pub mod inside;
 pub mod judge;
+mod keys;
 pub mod live;
 pub mod live_cells;
 pub mod origin;
@@ -65,9 +66,9 @@ pub use select::{Scope, Selector};
 pub use tables::{Cell, Tables};
 pub use verdict::{Outcome, Verdict};
 
+use weir_scenario::Fields;
 use weir_scenario::text::{Diagnostics, Sources, parse};
 use weir_sweep::grid::Grid;
-use weir_sweep::reader::Reader;
 
 /// Reads a text as a file of claims and as an experiment, against a scope that is always the same;
 /// what is accepted is put into words. For fuzzing.
@@ -92,11 +93,11 @@ pub(crate) fn read_alone(text: &str) -> (Sources, Diagnostics) {
         assert!(!verdicts.is_empty() || claim.of.is_empty(), "{claim:?}");
     }
     let root = parse(&sources, id, &mut out);
-    let mut r = Reader { id, sources: &sources, out: &mut out };
-    let figures = figure::read(&mut r, &root, &scope);
+    let mut f = Fields::file("a file", keys::EXPERIMENT, &root, id.span(0..0), &mut out);
+    let figures = figure::read(&mut f, &scope);
     assert!(figures.iter().all(|f| !f.panels.is_empty()), "{figures:?}");
-    if let Some(grid) = Grid::from_table(&root, &mut r) {
-        experiment::quick(&mut r, &root, &grid);
+    if let Some(grid) = Grid::of(&mut f, &sources, id) {
+        experiment::quick(f.item("quick"), &grid, f.out);
     }
     (sources, out)
 }

@@ -14,9 +14,9 @@
 //! This crate only reads it and puts the cells together ([`crate::live_cells`]): the runs are made
 //! by `weir live study`.
 
+use super::keys;
 use super::select::{self, Scope, Selector};
-use weir_scenario::text::{Item, Table, Value};
-use weir_sweep::reader::Reader;
+use weir_scenario::Fields;
 
 /// What is run live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,75 +33,58 @@ pub struct LiveStudy {
     pub runs: usize,
 }
 
-const KEYS: &[&str] = &["variants", "at", "metric", "classes", "dilations", "runs"];
-/// More runs or slower ones nobody waits for.
-const MOST_RUNS: u64 = 1000;
-const MOST_DILATION: u32 = 1_000_000;
-
 impl LiveStudy {
     /// Reads `[live]`, when it is known what there is to select.
-    pub(crate) fn read(r: &mut Reader<'_>, root: &Table, scope: &Scope) -> Option<Self> {
-        let item = root.get("live")?;
-        let table = r.table("[live]", item)?;
-        r.refuse_unknown(table, "[live]", KEYS);
+    pub(crate) fn read(f: &mut Fields<'_>, scope: &Scope) -> Option<Self> {
+        let item = f.item("live")?;
+        let mut f = Fields::new(&keys::LIVE, Some(item), f.out);
+        if !f.is_table() {
+            return None;
+        }
         if scope.analytic {
-            r.error("this experiment has no runs that could be made live", item.span, "");
+            f.error("this experiment has no runs that could be made live", item.span, "");
         }
-        let variants = r.texts(table, "variants");
+        f.require("variants");
+        let variants = f.names_at("variants");
         for (name, at) in &variants {
-            select::check_variant(r, name, *at, scope);
+            select::check_variant(&mut f, name, Some(*at), scope);
         }
-        if variants.is_empty() {
-            r.error("[live] needs `variants`", item.span, "");
-        }
-        let base = select::selector(r, table, &Selector::default(), scope);
+        let base = select::selector(&mut f, &Selector::default(), scope);
         let mut classes = Vec::new();
-        for (class, at) in r.texts(table, "classes") {
+        for (class, at) in f.names_at("classes") {
             match scope.classes.as_ref().filter(|k| !class.is_empty() && !k.contains(&class)) {
-                Some(known) => r.unknown("class of traffic", &class, at, known),
+                Some(known) => f.unknown("class of traffic", &class, at, known),
                 None => classes.push(class),
             }
         }
         if classes.is_empty() {
             classes.push(String::new());
         }
-        let at = table.get("metric").map_or(item.span, |metric| metric.span);
+        let at = f.place("metric");
         for class in &classes {
             let select = Selector { class: class.clone(), ..base.clone() };
-            select::check_metric(r, &select, scope, at);
+            select::check_metric(&mut f, &select, scope, at);
         }
         Some(Self {
             variants: variants.into_iter().map(|(name, _)| name).collect(),
             select: base,
             classes,
-            dilations: dilations(r, table, item),
-            runs: r.whole(table, "runs", MOST_RUNS).unwrap_or(1) as usize,
+            dilations: dilations(&mut f),
+            runs: f.whole("runs").value as usize,
         })
     }
 }
 
 /// `dilations = [1000, 500]`.
-fn dilations(r: &mut Reader<'_>, table: &Table, whole: &Item) -> Vec<u32> {
-    let Some(item) = table.get("dilations") else {
-        r.error("[live] needs `dilations`", whole.span, "such as [1000, 500, 2000]");
-        return Vec::new();
-    };
-    let items = match &item.value {
-        Value::List(items) if !items.is_empty() => items.as_slice(),
-        _ => std::slice::from_ref(item),
-    };
-    let mut found = Vec::new();
-    for item in items {
-        let factor = item.value.text().and_then(|text| text.parse().ok());
-        match factor.filter(|n| (1..=MOST_DILATION).contains(n)) {
-            Some(factor) if found.contains(&factor) => {
-                r.error(format!("a dilation of {factor} is given twice"), item.span, "");
-            }
-            Some(factor) => found.push(factor),
-            None => {
-                let title = format!("a dilation is a whole number from 1 to {MOST_DILATION}");
-                r.error(title, item.span, "");
-            }
+fn dilations(f: &mut Fields<'_>) -> Vec<u32> {
+    f.require("dilations");
+    let written = f.wholes("dilations").map_or_else(Vec::new, |all| all.value);
+    let mut found: Vec<u32> = Vec::new();
+    for factor in written.into_iter().map(|factor| factor as u32) {
+        if found.contains(&factor) {
+            f.error(format!("a dilation of {factor} is given twice"), f.place("dilations"), "");
+        } else {
+            found.push(factor);
         }
     }
     found

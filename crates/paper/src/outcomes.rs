@@ -5,10 +5,10 @@ use super::claim::{Claim, Expected, Possible, Rule};
 use super::claim_rules::{LEAST_POINTS, NEAR, VALUE_FACTOR, unit};
 use super::select::Scope;
 use weir_core::Unit;
+use weir_scenario::Fields;
 use weir_scenario::text::Span;
 use weir_stats::Interval;
 use weir_stats::verdict::{MarginWithoutEffect, NumberClaim, Side};
-use weir_sweep::reader::Reader;
 
 /// The margin and the side of one stated number: what counts as reproduced, and what at least
 /// agrees in direction.
@@ -69,10 +69,10 @@ pub(super) fn of_range(
 /// Says which outcomes a claim can have; reports one whose margin contains no effect, and one that
 /// cannot fail. `place` is where a key of the claim stands.
 pub(super) fn check(
-    r: &mut Reader<'_>,
+    f: &mut Fields<'_>,
     claim: &Claim,
     scope: &Scope,
-    place: impl Fn(&str) -> Span,
+    place: impl Fn(&str) -> Option<Span>,
 ) -> Possible {
     let numbers: Vec<f64> = match &claim.rule {
         Rule::Value(e) | Rule::Reduction(e) | Rule::Ratio { paper: e, .. } => match e {
@@ -89,10 +89,10 @@ pub(super) fn check(
             Rule::Equal => "above 25 % use kind = \"limit\" with `against`",
             _ => "a smaller `margin`, or another kind",
         };
-        r.error("the margin contains no effect: it could not tell one from none", place(key), help);
+        f.error("the margin contains no effect: it could not tell one from none", place(key), help);
     }
     if let Some(why) = certain(claim, scope) {
-        r.error(format!("this cannot fail: {why}"), place("paper"), "it would say nothing");
+        f.error(format!("this cannot fail: {why}"), place("paper"), "it would say nothing");
     }
     let measured = !matches!(claim.rule, Rule::NotMeasured { .. });
     let sized = match &claim.rule {

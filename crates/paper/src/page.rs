@@ -9,8 +9,8 @@ use super::claim::Sort;
 use super::counts::Counts;
 use super::four::Four;
 use super::verdict::Outcome;
-use weir_core::format;
-use weir_core::markup::escape;
+use weir_core::markup::Html;
+use weir_core::{format, html};
 use weir_plot::Figure;
 use weir_results::report::html::figure_with;
 use weir_results::report::{PAGE_CSS, PAGE_SCRIPT, figure_style};
@@ -162,22 +162,22 @@ pub struct Head<'a> {
 }
 
 /// What a reader must know before any number: runs with changed settings, scaled-down runs.
-fn banner(parts: &[Part], head: &Head<'_>) -> String {
-    let mut out = String::new();
+fn banner(parts: &[Part], head: &Head<'_>) -> Html {
+    let mut out = Html::default();
     if !head.changed.is_empty() {
-        out.push_str(&format!(
+        out.push(&html!(
             "<p class=\"warn\">Changed settings: every run had <code>{}</code>. These are not the \
              papers' experiments; each verdict compares a paper's number with changed runs.</p>\n",
-            escape(head.changed)
+            head.changed
         ));
     }
     let scaled = parts.iter().flat_map(|p| &p.sections).any(|s| !s.scaled.is_empty());
     if scaled {
-        out.push_str(
+        out.push(&html!(
             "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
              apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
-             all --full</code> runs everything at the papers' scale.</p>\n",
-        );
+             all --full</code> runs everything at the papers' scale.</p>\n"
+        ));
     }
     out
 }
@@ -186,26 +186,32 @@ fn banner(parts: &[Part], head: &Head<'_>) -> String {
 pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
     let banner = banner(parts, head);
     let count: usize = parts.iter().map(|p| p.sections.len()).sum();
-    let links: String =
-        parts.iter().map(|p| format!("<a href=\"#{}\">{}</a>", p.id, escape(&p.short))).collect();
-    let body: String = parts.iter().map(part).collect();
-    format!(
+    let links: Html =
+        parts.iter().map(|p| html!("<a href=\"#{}\">{}</a>", p.id, p.short)).collect();
+    let body: Html = parts.iter().map(part).collect();
+    html!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Paper lab · Weir</title>\n\
-         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{css}</style>\n\
          </head>\n\
          <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} \
          · weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
          <nav>{links}<a href=\"#verdicts\">Counts of verdicts</a></nav>\n{body}{summary}\
-         <script>\n{PAGE_SCRIPT}</script>\n</body>\n</html>\n",
-        figures = figure_style(),
-        mode = escape(head.mode),
-        version = escape(head.version),
+         <script>\n{script}</script>\n</body>\n</html>\n",
+        figures = Html::made(figure_style()),
+        css = Html::made(format!("{PAGE_CSS}{CSS}")),
+        mode = head.mode,
         count = format::plural(count as u64, "experiment"),
+        version = head.version,
         answer = answer(total),
+        banner = banner,
+        links = links,
+        body = body,
         summary = summary(parts, total),
+        script = Html::made(PAGE_SCRIPT),
     )
+    .into_string()
 }
 
 /// The count of verdicts in one sentence: numbers, orders and trends of the primary reading.
@@ -257,200 +263,203 @@ fn columns(total: &Counts) -> Vec<usize> {
 }
 
 /// Papers with the counts of their verdicts, then their experiments.
-fn summary(parts: &[Part], total: &Counts) -> String {
-    let mut out = String::from(
+fn summary(parts: &[Part], total: &Counts) -> Html {
+    let mut out = html!(
         "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement \
          is judged by a rule that was fixed before the runs, once for each of its readings, by \
          intervals over seeds: reproduced / same direction / not reproduced / not distinguishable, \
          of the primary reading first. Two kinds of verdicts say nothing about a paper and are \
          counted separately. Calibrated: a setting was chosen with the published number in view. \
-         Own checks: no paper has them; they test choices made here.</p>\n",
+         Own checks: no paper has them; they test choices made here.</p>\n"
     );
     if total.readings() > 0 {
-        out.push_str(&format!("<p class=\"soft\">{}</p>\n", total.by_chance()));
+        out.push(&html!("<p class=\"soft\">{}</p>\n", total.by_chance()));
     }
     let shown = columns(total);
-    out.push_str(&head("paper", &shown));
+    let mut rows = Html::default();
     for part in parts {
-        let name = format!("<a href=\"#{}\">{}</a>", part.id, escape(&part.short));
-        out.push_str(&row("", &name, &part.counts, &shown));
+        let name = html!("<a href=\"#{}\">{}</a>", part.id, part.short);
+        rows.push(&html!("<tr>{}</tr>\n", row(&name, &part.counts, &shown)));
     }
     if parts.len() > 1 {
-        out.push_str(&row(" class=\"total\"", "all papers", total, &shown));
+        let all = row(&html!("all papers"), total, &shown);
+        rows.push(&html!("<tr class=\"total\">{}</tr>\n", all));
     }
-    out.push_str("</tbody></table></div>\n");
+    out.push(&table("paper", &rows, &shown));
     for part in parts {
-        out.push_str(&format!("<h3>{}</h3>\n", escape(&part.short)));
-        out.push_str(&head("experiment", &shown));
+        let mut rows = Html::default();
         for s in &part.sections {
-            let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
-            out.push_str(&row("", &name, &s.counts, &shown));
+            let name = html!("<a href=\"#{0}\">{0}</a> {1}", s.id, s.title);
+            rows.push(&html!("<tr>{}</tr>\n", row(&name, &s.counts, &shown)));
         }
-        out.push_str("</tbody></table></div>\n");
+        out.push(&html!("<h3>{}</h3>\n", part.short));
+        out.push(&table("experiment", &rows, &shown));
     }
-    out + "</section>\n"
+    html!("{}</section>\n", out)
 }
 
-fn head(what: &str, shown: &[usize]) -> String {
-    let heads: String = shown.iter().map(|&i| format!("<th>{}</th>", HEADS[i])).collect();
-    format!(
-        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{what}</th>{heads}</tr></thead>\
-         <tbody>\n"
+fn table(what: &str, rows: &Html, shown: &[usize]) -> Html {
+    let heads: Html = shown.iter().map(|&i| html!("<th>{}</th>", HEADS[i])).collect();
+    html!(
+        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{}</th>{}</tr></thead>\
+         <tbody>\n{}</tbody></table></div>\n",
+        what,
+        heads,
+        rows
     )
 }
 
-fn row(class: &str, name: &str, c: &Counts, shown: &[usize]) -> String {
+fn row(name: &Html, c: &Counts, shown: &[usize]) -> Html {
     let all = cells(c);
-    let cells: String = shown.iter().map(|&i| format!("<td>{}</td>", all[i])).collect();
-    format!("<tr{class}><td class=\"words\">{name}</td>{cells}</tr>\n")
+    let cells: Html = shown.iter().map(|&i| html!("<td>{}</td>", all[i])).collect();
+    html!("<td class=\"words\">{}</td>{}", name, cells)
 }
 
 /// Text as paragraphs: an empty line begins a new one.
-fn paragraphs(text: &str, class: &str) -> String {
-    let mut out = String::new();
-    for p in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-        out.push_str(&format!("<p{class}>{}</p>\n", escape(p)));
-    }
-    out
+fn paragraphs(text: &str, class: &Html) -> Html {
+    let parts = text.split("\n\n").map(str::trim).filter(|p| !p.is_empty());
+    parts.map(|p| html!("<p{}>{}</p>\n", class, p)).collect()
 }
 
-fn part(p: &Part) -> String {
-    let sections: String = p.sections.iter().map(section).collect();
-    let explained: String = p.explained.iter().map(explained::section).collect();
-    format!(
-        "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{sections}{explained}</section>\n",
+fn part(p: &Part) -> Html {
+    html!(
+        "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{}{}</section>\n",
         p.id,
-        escape(&p.title),
-        paragraphs(&p.notes, " class=\"soft\"")
+        p.title,
+        paragraphs(&p.notes, &html!(" class=\"soft\"")),
+        p.sections.iter().map(section).collect::<Html>(),
+        p.explained.iter().map(explained::section).collect::<Html>()
     )
 }
 
-fn section(s: &Section) -> String {
-    let id = escape(&s.id);
+fn section(s: &Section) -> Html {
     let scaled = match s.scaled.is_empty() {
-        true => String::new(),
-        false => {
-            format!("<p class=\"scaled\">Quick: {}.</p>\n", escape(s.scaled.trim_end_matches('.')))
-        }
+        true => Html::default(),
+        false => html!("<p class=\"scaled\">Quick: {}.</p>\n", s.scaled.trim_end_matches('.')),
     };
-    let trouble: String =
-        s.trouble.iter().map(|t| format!("<p class=\"warn\">{}</p>\n", escape(t))).collect();
+    let trouble: Html = s.trouble.iter().map(|t| html!("<p class=\"warn\">{}</p>\n", t)).collect();
     let tools = |f: &Figure| {
-        let link = |end: &str| format!("<a href=\"figures/{}.{end}\">{end}</a>", escape(&f.id));
-        ["svg", "pdf", "png", "csv"].map(link).join(" ")
+        let link = |end| html!("<a href=\"figures/{0}.{1}\">{1}</a>", f.id, end);
+        let [svg, pdf, png, csv] = ["svg", "pdf", "png", "csv"].map(link);
+        html!("{} {} {} {}", svg, pdf, png, csv)
     };
-    let figures: String = s.figures.iter().map(|f| figure_with(f, &tools(f))).collect();
-    let files: String = s
-        .files
-        .iter()
-        .map(|(name, text)| {
-            let (name, text) = (escape(name), escape(text));
-            format!("<details><summary>{name}</summary><pre>{text}</pre></details>\n")
-        })
-        .collect();
-    format!(
+    let figures: Html = s.figures.iter().map(|f| figure_with(f, &tools(f))).collect();
+    let file = |(name, text): &(String, String)| {
+        html!("<details><summary>{}</summary><pre>{}</pre></details>\n", name, text)
+    };
+    html!(
         "<section class=\"experiment\" id=\"{id}\">\n<h3>{id}: {title} <span class=\"soft\">{place}\
          </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n{whys}<p \
          class=\"soft\">{runs}</p>\n\
          <pre>{command}</pre>\n{files}</section>\n",
-        title = escape(&s.title),
-        place = escape(&s.place),
-        shows = paragraphs(&s.shows, ""),
+        id = s.id,
+        title = s.title,
+        place = s.place,
+        scaled = scaled,
+        trouble = trouble,
+        shows = paragraphs(&s.shows, &Html::default()),
+        figures = figures,
         claims = claims(&s.claims),
-        whys = s.discussions.iter().map(why).collect::<String>(),
-        runs = escape(&s.runs),
-        command = escape(&s.command),
+        whys = s.discussions.iter().map(why).collect::<Html>(),
+        runs = s.runs,
+        command = s.command,
+        files = s.files.iter().map(file).collect::<Html>(),
     )
 }
 
-fn claims(rows: &[ClaimRow]) -> String {
+fn claims(rows: &[ClaimRow]) -> Html {
     if rows.is_empty() {
-        return String::new();
+        return Html::default();
     }
-    let mut out = String::from(
+    html!(
         "<div class=\"wide\"><table class=\"claims\"><thead><tr><th class=\"words\">where</th>\
          <th class=\"words\">the paper says</th><th class=\"words\">paper</th>\
-         <th class=\"words\">here</th><th class=\"words\">verdict</th></tr></thead><tbody>\n",
-    );
-    rows.iter().for_each(|c| out.push_str(&claim(c)));
-    out + "</tbody></table></div>"
+         <th class=\"words\">here</th><th class=\"words\">verdict</th></tr></thead><tbody>\n{}\
+         </tbody></table></div>",
+        rows.iter().map(claim).collect::<Html>()
+    )
 }
 
 /// A statement with a line for each finding; what they have in common is said once.
-fn claim(c: &ClaimRow) -> String {
+fn claim(c: &ClaimRow) -> Html {
     let lines = match c.findings.len() {
-        0 | 1 => String::new(),
-        n => format!(" rowspan=\"{n}\""),
+        0 | 1 => Html::default(),
+        n => html!(" rowspan=\"{}\"", n),
     };
     let reading = match c.reading.is_empty() {
-        true => String::new(),
-        false => format!(" <span class=\"soft\">({})</span>", escape(&c.reading)),
+        true => Html::default(),
+        false => html!(" <span class=\"soft\">({})</span>", c.reading),
     };
     let why = match c.discussion.is_empty() {
-        true => String::new(),
-        false => format!("<span class=\"why\">{}</span>", escape(c.discussion.trim())),
+        true => Html::default(),
+        false => html!("<span class=\"why\">{}</span>", c.discussion.trim()),
     };
-    let links: String =
-        c.discussed.iter().map(|id| format!(" <a href=\"#{}\">why</a>", escape(id))).collect();
-    let mut marks = String::new();
+    let links: Html = c.discussed.iter().map(|id| html!(" <a href=\"#{}\">why</a>", id)).collect();
+    let mut marks = Html::default();
     if c.calibrated {
-        marks.push_str(" <span class=\"soft\">calibrated</span>");
+        marks.push(&html!(" <span class=\"soft\">calibrated</span>"));
     }
     if c.changed {
-        marks.push_str(" <span class=\"changed\">changed settings</span>");
+        marks.push(&html!(" <span class=\"changed\">changed settings</span>"));
     }
-    let mut out = format!(
+    let mut out = html!(
         "<tr id=\"{id}\"><td{lines}>{place}</td><td{lines}>{says}{reading}<span class=\"rule\">\
          {quantity}</span><span class=\"rule\">{rule}</span>{why}</td><td{lines}>{paper}</td>",
-        id = escape(&c.id),
-        place = escape(&c.place),
-        says = escape(&c.says),
-        quantity = escape(&c.quantity),
-        rule = escape(&c.rule),
-        paper = escape(&c.paper),
+        id = c.id,
+        lines = lines,
+        place = c.place,
+        says = c.says,
+        reading = reading,
+        quantity = c.quantity,
+        rule = c.rule,
+        why = why,
+        paper = c.paper,
     );
     for (i, f) in c.findings.iter().enumerate() {
         let variant = match f.variant.is_empty() {
-            true => String::new(),
-            false => format!("<span class=\"soft\">{}:</span> ", escape(&f.variant)),
+            true => Html::default(),
+            false => html!("<span class=\"soft\">{}:</span> ", f.variant),
         };
         let row = |(name, place): &(String, String)| {
-            let (which, place) = (escape(&f.which), escape(place));
-            format!(" <a class=\"soft\" href=\"{place}\" title=\"{which}\">{}</a>", escape(name))
+            html!(" <a class=\"soft\" href=\"{}\" title=\"{}\">{}</a>", place, f.which, name)
         };
-        let rows: String = f.rows.iter().map(row).collect();
-        out.push_str(&format!(
+        out.push(&html!(
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
              {marks}{links}{rows}</td></tr>\n",
-            begin = if i == 0 { "" } else { "<tr>" },
-            measured = escape(&f.measured),
+            begin = if i == 0 { Html::default() } else { html!("<tr>") },
+            variant = variant,
+            measured = f.measured,
             class = f.outcome.class(),
             sign = f.outcome.sign(),
-            words = escape(&f.words),
+            words = f.words,
+            marks = marks,
+            links = links,
+            rows = f.rows.iter().map(row).collect::<Html>(),
         ));
     }
     out
 }
 
-fn why(w: &Why) -> String {
+fn why(w: &Why) -> Html {
     let title = match w.title.is_empty() {
-        true => String::new(),
-        false => format!("<h4>{}</h4>\n", escape(&w.title)),
+        true => Html::default(),
+        false => html!("<h4>{}</h4>\n", w.title),
     };
-    let link = |id: &String| format!("<a href=\"#{0}\">{0}</a>", escape(id));
-    let tested: Vec<String> = w.sensitivity.iter().map(link).collect();
-    let tested = match tested.is_empty() {
-        true => String::new(),
-        false => format!(" Tested by {}.", tested.join(", ")),
-    };
-    let about: Vec<String> = w.about.iter().map(|id| escape(id)).collect();
-    format!(
-        "<div class=\"discussion\" id=\"{}\">\n{title}{}<p class=\"soft\">About {}.{tested}</p>\n\
+    let mut tested = Html::default();
+    for (i, id) in w.sensitivity.iter().enumerate() {
+        let before = if i == 0 { " Tested by " } else { ", " };
+        tested.push(&html!("{0}<a href=\"#{1}\">{1}</a>", before, id));
+    }
+    html!(
+        "<div class=\"discussion\" id=\"{}\">\n{}{}<p class=\"soft\">About {}.{}{}</p>\n\
          </div>\n",
-        escape(&w.id),
-        paragraphs(&w.text, ""),
-        about.join(", ")
+        w.id,
+        title,
+        paragraphs(&w.text, &Html::default()),
+        w.about.join(", "),
+        tested,
+        if w.sensitivity.is_empty() { "" } else { "." }
     )
 }
 

@@ -4,9 +4,9 @@ use super::flow_sizes;
 use std::collections::BTreeSet;
 use weir_results::column::Heading;
 use weir_results::metrics::Family;
-use weir_scenario::text::{Diagnostic, Item, Span, Table};
+use weir_scenario::Fields;
+use weir_scenario::text::{Diagnostic, Item, Span};
 use weir_sweep::quantity::Quantity;
-use weir_sweep::reader::Reader;
 
 /// Which numbers are meant, but for the variant. An empty text is "all".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +24,6 @@ pub struct Selector {
     /// Values of parameters, as the grid writes them.
     pub at: Vec<(String, String)>,
 }
-
-/// Keys of a selector.
-pub(crate) const KEYS: &[&str] = &["metric", "class", "sizes", "ports", "table", "at"];
 
 /// What can be selected from the results of an experiment, as far as it is known before the runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -188,51 +185,51 @@ impl Selector {
 
 /// The keys of a selector in `table`; what it does not say is as in `base`. The metric is
 /// checked separately: figures have families of them.
-pub(crate) fn selector(
-    r: &mut Reader<'_>,
-    table: &Table,
-    base: &Selector,
-    scope: &Scope,
-) -> Selector {
+pub(crate) fn selector(f: &mut Fields<'_>, base: &Selector, scope: &Scope) -> Selector {
     let mut s = base.clone();
-    if let Some((metric, _)) = r.text(table, "metric") {
+    if let Some((metric, _)) = f.text_at("metric") {
         s.metric = metric;
     }
-    if let Some((class, at)) = r.text(table, "class") {
+    if let Some((class, at)) = optional(f, "class") {
         if let Some(known) =
             scope.classes.as_ref().filter(|k| !class.is_empty() && !k.contains(&class))
         {
-            r.unknown("class of traffic", &class, at, known);
+            f.unknown("class of traffic", &class, at, known);
         }
         s.class = class;
     }
-    if let Some((sizes, at)) = r.text(table, "sizes") {
+    if let Some((sizes, at)) = optional(f, "sizes") {
         if !sizes.is_empty() && !scope.sizes.contains(&sizes) {
-            r.unknown("range of sizes", &sizes, at, &scope.sizes);
+            f.unknown("range of sizes", &sizes, at, &scope.sizes);
         }
         s.sizes = sizes;
     }
-    if let Some((ports, at)) = r.text(table, "ports") {
+    if let Some((ports, at)) = optional(f, "ports") {
         if !ports.is_empty() && ports != "*" && !scope.ports.contains(&ports) {
-            r.unknown("group of ports", &ports, at, &scope.ports);
+            f.unknown("group of ports", &ports, at, &scope.ports);
         }
         s.ports = ports;
     }
-    if let Some((table, _)) = r.text(table, "table") {
+    if let Some((table, _)) = optional(f, "table") {
         s.table = table;
     }
-    if let Some(item) = table.get("at") {
-        fixed(r, item, scope, &mut s.at);
+    if let Some(item) = f.item("at") {
+        fixed(f, item, scope, &mut s.at);
     }
     s
 }
 
+/// Text of a key that not every section with a selector has.
+fn optional(f: &mut Fields<'_>, name: &str) -> Option<(String, Span)> {
+    if f.takes(name) { f.text_at(name) } else { None }
+}
+
 /// `at = { load = 60 }`.
-fn fixed(r: &mut Reader<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, String)>) {
-    let Some(table) = r.table("at", item) else { return };
-    for (name, span, item) in &table.0 {
+fn fixed(f: &mut Fields<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, String)>) {
+    let mut f = Fields::open("at".to_owned(), &[], Some(item), f.out);
+    for (name, span, item) in f.entries() {
         let Some(i) = scope.parameter(name) else {
-            r.unknown(&format!("parameter of {}", scope.id), name, *span, &scope.parameters);
+            f.unknown(&format!("parameter of {}", scope.id), name, *span, &scope.parameters);
             continue;
         };
         let text = item.value.text().unwrap_or_else(|| item.value.toml());
@@ -240,7 +237,7 @@ fn fixed(r: &mut Reader<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, S
         let Some(found) = values.iter().find(|v| same_value(v, &text)) else {
             let error = Diagnostic::error(format!("`{name}` is never {text}"));
             let error = error.at(item.span, "");
-            r.out.push(error.help(format!("its values are {}", values.join(", "))));
+            f.out.push(error.help(format!("its values are {}", values.join(", "))));
             continue;
         };
         at.retain(|(other, _)| other != name);
@@ -249,7 +246,7 @@ fn fixed(r: &mut Reader<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, S
 }
 
 /// Checks that the metric of a selector is a column of the table it chooses from.
-pub(crate) fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: Span) {
+pub(crate) fn check_metric(f: &mut Fields<'_>, s: &Selector, scope: &Scope, at: Option<Span>) {
     let family = s.family(scope.analytic);
     let numbers = columns(family).iter().filter(|h| h.is_number());
     let known: Vec<&str> = numbers.map(|h| h.name).collect();
@@ -257,7 +254,7 @@ pub(crate) fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: 
         return;
     }
     if s.metric.is_empty() {
-        r.error("which `metric`?", at, "it is a column of a table of the sweep");
+        f.error("which `metric`?", at, "it is a column of a table of the sweep");
         return;
     }
     let elsewhere = CHOSEN_BY.iter().find(|(other, _)| {
@@ -266,38 +263,39 @@ pub(crate) fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: 
     });
     if let Some((other, how)) = elsewhere {
         let title = format!("`{}` is not a metric of {}", s.metric, whose(family));
-        let error = Diagnostic::error(title).at(at, "");
-        r.out.push(error.help(format!("it is a metric of {}: {how}", whose(Some(*other)))));
+        let error = Diagnostic::error(title).maybe_at(at, "");
+        f.out.push(error.help(format!("it is a metric of {}: {how}", whose(Some(*other)))));
         return;
     }
-    r.unknown(&format!("metric of {}", whose(family)), &s.metric, at, &known);
+    f.unknown(&format!("metric of {}", whose(family)), &s.metric, at, &known);
 }
 
 /// Checks that one point is left when the parameters of `free` are gone through.
 pub(crate) fn check_point(
-    r: &mut Reader<'_>,
+    f: &mut Fields<'_>,
     s: &Selector,
     scope: &Scope,
     free: &[String],
-    at: Span,
+    at: Option<Span>,
 ) {
     if scope.matching(&s.at).next().is_none() {
-        r.error("no point of the grid has all these values", at, "");
+        f.error("no point of the grid has all these values", at, "");
         return;
     }
     if let Some(name) = scope.undetermined(&s.at, free) {
         let values = scope.parameter(name).map(|i| scope.values(i).join(", "));
-        let error = Diagnostic::error(format!("which `{name}`?")).at(at, "it has several values");
+        let error = Diagnostic::error(format!("which `{name}`?"));
+        let error = error.maybe_at(at, "it has several values");
         let help =
             format!("write at = {{ {name} = ... }} with one of {}", values.unwrap_or_default());
-        r.out.push(error.help(help));
+        f.out.push(error.help(help));
     }
 }
 
 /// Checks a label of a variant.
-pub(crate) fn check_variant(r: &mut Reader<'_>, name: &str, at: Span, scope: &Scope) {
+pub(crate) fn check_variant(f: &mut Fields<'_>, name: &str, at: Option<Span>, scope: &Scope) {
     if !scope.variants.iter().any(|v| v == name) {
-        r.unknown(&format!("variant of {}", scope.id), name, at, &scope.variants);
+        f.unknown(&format!("variant of {}", scope.id), name, at, &scope.variants);
     }
 }
 

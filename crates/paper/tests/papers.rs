@@ -108,7 +108,7 @@ fn mistakes_in_a_live_table_are_named_with_their_line() {
         ("fct_max_ps", "fct_most_ps", "`fct_most_ps`"),
         ("[\"incast\"]", "[\"outcast\"]", "`outcast`"),
         ("[1000, 500]", "[1000, 1000]", "given twice"),
-        ("[1000, 500]", "[0]", "whole number from 1"),
+        ("[1000, 500]", "[0]", "whole numbers from 1"),
         ("runs = 2", "runs = 0", "whole number from 1"),
         ("runs = 2", "rums = 2", "`rums`"),
         ("dilations = [1000, 500]\n", "", "needs `dilations`"),

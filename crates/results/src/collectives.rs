@@ -1,5 +1,6 @@
 //! Bus bandwidth over message size: the table of nccl-tests, a figure, and a page with both.
 
+use crate::column::csv_text;
 use crate::describe;
 use crate::report::figures::look::styles;
 use crate::report::figures::{Format, Size};
@@ -7,7 +8,8 @@ use crate::report::html::{figure_with, html_table};
 use crate::report::{Content, Destination, PAGE_CSS, PAGE_SCRIPT, WriteError, figure_style};
 use crate::table::{Column, TextTable};
 use std::io::Write;
-use weir_core::markup::escape;
+use weir_core::html;
+use weir_core::markup::Html;
 use weir_core::{Bytes, PortId, Time, format};
 use weir_plot::{Across, Axis, Figure, Layout, Panel, Point, Rule, Series, Shape, Unit};
 use weir_scenario::Experiment;
@@ -99,10 +101,7 @@ pub fn write(
             Box::new(move |to: &mut dyn Write| to.write_all(page.as_bytes())),
         ),
         (format!("{NAME}.svg"), Box::new(move |to: &mut dyn Write| to.write_all(&svg))),
-        (
-            format!("{NAME}.csv"),
-            Box::new(move |to: &mut dyn Write| to.write_all(csv(rows).as_bytes())),
-        ),
+        (format!("{NAME}.csv"), Box::new(move |to: &mut dyn Write| to.write_all(&csv(rows)))),
     ];
     out.write_files(files)
 }
@@ -143,51 +142,62 @@ fn figure(e: &Experiment, place: usize, rows: &[Row]) -> Figure {
     }
 }
 
-fn csv(rows: &[Row]) -> String {
-    let mut out = String::from(
-        "scheme,size_bytes,time_ps,algorithm_bps,bus_bps,ideal_ps,to_blame,to_blame_ps\n",
-    );
-    let whole = |x: Option<f64>| x.map_or_else(String::new, |x| format!("{:.0}", x * 8.0));
-    for r in rows {
-        let ideal = r.ideal.map_or_else(String::new, |t| t.as_ps().to_string());
-        let (port, time) = match &r.blame {
-            Some((port, time)) => (port.as_str(), time.as_ps().to_string()),
-            None => ("", String::new()),
-        };
-        out.push_str(&format!(
-            "{},{},{},{},{},{ideal},{port},{time}\n",
-            r.scheme.0,
-            r.size.get(),
-            r.time.as_ps(),
-            whole(Some(r.algorithm)),
-            whole(r.bus),
-        ));
-    }
-    out
+fn csv(rows: &[Row]) -> Vec<u8> {
+    let heads = [
+        "scheme",
+        "size_bytes",
+        "time_ps",
+        "algorithm_bps",
+        "bus_bps",
+        "ideal_ps",
+        "to_blame",
+        "to_blame_ps",
+    ];
+    let bits = |bytes: f64| format!("{:.0}", bytes * 8.0);
+    let ps = |time: &Time| time.as_ps().to_string();
+    let cells = |r: &Row| {
+        let (port, waited) =
+            r.blame.as_ref().map_or(("", None), |(p, time)| (p.as_str(), Some(time)));
+        [
+            r.scheme.0.to_owned(),
+            r.size.get().to_string(),
+            ps(&r.time),
+            bits(r.algorithm),
+            r.bus.map_or_else(String::new, bits),
+            r.ideal.as_ref().map_or_else(String::new, ps),
+            port.to_owned(),
+            waited.map_or_else(String::new, ps),
+        ]
+    };
+    csv_text(heads, rows.iter().map(cells))
 }
 
 fn page(e: &Experiment, place: usize, rows: &[Row], figure: &Figure, command: &str) -> String {
     let job = &e.traffic.jobs()[place];
-    let title = escape(&figure.title);
-    let scenario = e.scenario.sources.iter().next().map(|s| escape(s.text.trim_end()));
-    format!(
+    let scenario = e.scenario.sources.iter().next().map_or("", |s| s.text.trim_end());
+    html!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
-         <style id=\"figure-style\">\n{style}</style>\n<style>\n{PAGE_CSS}</style>\n</head>\n\
+         <style id=\"figure-style\">\n{style}</style>\n<style>\n{css}</style>\n</head>\n\
          <body>\n<header>\n<h1>{name}</h1>\n<p class=\"soft\">{headline} · {ranks} ranks</p>\n\
          </header>\n{figure}{table}\n<h2>Scenario</h2>\n<p>To get this page again:</p>\n\
          <pre>{command}</pre>\n<p class=\"soft\">weir {version}. The numbers are in \
-         {NAME}.csv.</p>\n<pre>{scenario}</pre>\n<script>\n{PAGE_SCRIPT}</script>\n</body>\n\
+         {file}.csv.</p>\n<pre>{scenario}</pre>\n<script>\n{script}</script>\n</body>\n\
          </html>\n",
-        style = figure_style(),
-        name = escape(&e.scenario.title),
-        headline = escape(&describe::headline(e)),
+        title = figure.title,
+        style = Html::made(figure_style()),
+        css = Html::made(PAGE_CSS),
+        script = Html::made(PAGE_SCRIPT),
+        file = NAME,
+        name = e.scenario.title,
+        headline = describe::headline(e),
         ranks = job.ranks(),
-        figure = figure_with(figure, ""),
+        figure = figure_with(figure, &Html::default()),
         table = html_table(&table(rows)),
-        command = escape(command),
+        command = command,
         version = env!("CARGO_PKG_VERSION"),
-        scenario = scenario.unwrap_or_default(),
+        scenario = scenario,
     )
+    .into_string()
 }

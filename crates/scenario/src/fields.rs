@@ -1,6 +1,8 @@
 //! Reads the keys of one section. What is wrong is reported and reading goes on with the
 //! default, so that one run of the reader finds everything.
 
+mod written;
+
 use super::keys::{Key, Kind, Section};
 use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};
 use std::fmt::Display;
@@ -31,33 +33,54 @@ impl<T> At<T> {
 
 /// A value, or one of the words that may stand in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Or<T> {
+pub enum Or<T> {
     /// A value.
     Is(T),
     /// A word.
     Word(&'static str),
 }
 
-/// The keys of one section of a file.
-pub(crate) struct Fields<'a> {
+/// The keys of one section of a file: of a scenario, a grid, an experiment or its claims.
+pub struct Fields<'a> {
     header: String,
     keys: &'static [Key],
     table: Option<&'a Table>,
     /// The section itself, for keys that are missing.
     pub span: Option<Span>,
+    /// What is wrong.
     pub out: &'a mut Diagnostics,
 }
 
 impl<'a> Fields<'a> {
-    /// The keys of `item`, which must be a table. Keys that `section` does not have are refused
-    /// unless `open` knows more of them.
-    pub(crate) fn new(section: &Section, item: Option<&'a Item>, out: &'a mut Diagnostics) -> Self {
-        let fields = Self::open(section.header(), section.keys, item, out);
-        fields.refuse_unknown(&[])
+    /// The keys of `item`, which must be a table. Keys that `section` does not have are refused.
+    pub fn new(section: &Section, item: Option<&'a Item>, out: &'a mut Diagnostics) -> Self {
+        Self::closed(section.header(), section.keys, item, out)
+    }
+
+    /// The same of a section that has another name each time.
+    pub fn closed(
+        header: String,
+        keys: &'static [Key],
+        item: Option<&'a Item>,
+        out: &'a mut Diagnostics,
+    ) -> Self {
+        Self::open(header, keys, item, out).refuse_unknown()
+    }
+
+    /// The keys at the top of a file, which messages call `owner`. Others are refused.
+    pub fn file(
+        owner: &str,
+        keys: &'static [Key],
+        root: &'a Table,
+        at: Span,
+        out: &'a mut Diagnostics,
+    ) -> Self {
+        let (header, table) = (owner.to_owned(), Some(root));
+        Self { header, keys, table, span: Some(at), out }.refuse_unknown()
     }
 
     /// Like [`Fields::new`], but any key may be there: the caller looks at the rest.
-    pub(crate) fn open(
+    pub fn open(
         header: String,
         keys: &'static [Key],
         item: Option<&'a Item>,
@@ -76,19 +99,21 @@ impl<'a> Fields<'a> {
         Self { header, keys, table, span: item.map(|item| item.span), out }
     }
 
-    fn refuse_unknown(self, more: &[&str]) -> Self {
-        let known = || self.keys.iter().map(|k| k.name).chain(more.iter().copied());
-        for (name, span, _) in self.table.iter().flat_map(|table| &table.0) {
-            if known().all(|k| k != name) {
-                let names: Vec<&str> = known().collect();
-                self.out.push(unknown_key(name, *span, &self.header, &names));
-            }
+    fn refuse_unknown(self) -> Self {
+        for (name, span, _) in self.rest() {
+            let names: Vec<&str> = self.keys.iter().map(|k| k.name).collect();
+            self.out.push(unknown_key(name, *span, &self.header, &names));
         }
         self
     }
 
+    /// Whether there is a table at all.
+    pub fn is_table(&self) -> bool {
+        self.table.is_some()
+    }
+
     /// What was written and is not one of this section's own keys.
-    pub(crate) fn rest(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+    pub fn rest(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let keys = self.keys;
         let entries = self.table.into_iter().flat_map(|table| &table.0);
         entries.filter(move |(name, ..)| keys.iter().all(|k| k.name != name))
@@ -100,20 +125,21 @@ impl<'a> Fields<'a> {
     }
 
     /// What was written for `name`.
-    pub(crate) fn item(&self, name: &str) -> Option<&'a Item> {
+    pub fn item(&self, name: &str) -> Option<&'a Item> {
         let _ = self.key(name);
         self.table.and_then(|table| table.get(name))
     }
 
     /// Whether anything was written for `name`.
-    pub(crate) fn given(&self, name: &str) -> bool {
+    pub fn given(&self, name: &str) -> bool {
         self.item(name).is_some()
     }
 
     /// Reports a key that must be there.
-    pub(crate) fn missing(&mut self, name: &str) {
+    pub fn missing(&mut self, name: &str) {
         let key = self.key(name);
-        let title = format!("`{}` needs `{name}`: {}", self.header, first_sentence(key.doc));
+        let what = first_sentence(key.doc);
+        let title = format!("{} needs `{name}`: {what}", owner(&self.header));
         let help = format!("it takes {}", key.kind.describe());
         self.out.push(Diagnostic::error(title).maybe_at(self.span, "").help(help));
     }
@@ -165,7 +191,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Text; `None` when not given.
-    pub(crate) fn text(&mut self, name: &str) -> Option<At<String>> {
+    pub fn text(&mut self, name: &str) -> Option<At<String>> {
         let item = self.item(name)?;
         if let Value::Text(text) = &item.value {
             return Some(At { value: text.clone(), span: Some(item.span) });
@@ -175,12 +201,12 @@ impl<'a> Fields<'a> {
     }
 
     /// A single value of any kind as it is written; `None` when not given.
-    pub(crate) fn written(&mut self, name: &str) -> Option<At<String>> {
+    pub fn written(&mut self, name: &str) -> Option<At<String>> {
         self.single(name).map(|(value, span)| At { value, span: Some(span) })
     }
 
     /// Text that must be there.
-    pub(crate) fn required_text(&mut self, name: &str) -> Option<At<String>> {
+    pub fn required_text(&mut self, name: &str) -> Option<At<String>> {
         if !self.given(name) {
             self.missing(name);
         }
@@ -256,12 +282,12 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number.
-    pub(crate) fn whole(&mut self, name: &str) -> At<u64> {
+    pub fn whole(&mut self, name: &str) -> At<u64> {
         self.read(name).unwrap_or_else(|| self.default(name))
     }
 
     /// A whole number; `None` when not given.
-    pub(crate) fn optional_whole(&mut self, name: &str) -> Option<At<u64>> {
+    pub fn optional_whole(&mut self, name: &str) -> Option<At<u64>> {
         self.read(name)
     }
 
@@ -284,12 +310,12 @@ impl<'a> Fields<'a> {
     }
 
     /// A number.
-    pub(crate) fn number(&mut self, name: &str) -> At<f64> {
+    pub fn number(&mut self, name: &str) -> At<f64> {
         self.read(name).unwrap_or_else(|| self.default(name))
     }
 
     /// True or false.
-    pub(crate) fn bool(&mut self, name: &str) -> At<bool> {
+    pub fn bool(&mut self, name: &str) -> At<bool> {
         match self.item(name) {
             Some(Item { value: Value::Bool(yes), span }) => At { value: *yes, span: Some(*span) },
             Some(item) => {
@@ -302,7 +328,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One of the words of a choice.
-    pub(crate) fn choice(&mut self, name: &str) -> At<&'static str> {
+    pub fn choice(&mut self, name: &str) -> At<&'static str> {
         let Kind::Choice(words) = self.key(name).kind else { panic!("`{name}` is no choice") };
         if let Some((text, span)) = self.single(name) {
             if let Some(word) = words.iter().find(|w| **w == text) {
@@ -317,8 +343,28 @@ impl<'a> Fields<'a> {
         At::default(words.iter().find(|w| **w == default).unwrap_or(&words[0]))
     }
 
+    /// What one of the words of a choice means; `meanings` has every word of the key.
+    pub fn one_of<T>(
+        &mut self,
+        name: &str,
+        meanings: impl IntoIterator<Item = (&'static str, T)>,
+    ) -> At<T> {
+        let Kind::Choice(words) = self.key(name).kind else { panic!("`{name}` is no choice") };
+        let word = self.choice(name);
+        let mut found = None;
+        let mut known = 0;
+        for (name, meaning) in meanings {
+            known += usize::from(words.contains(&name));
+            if name == word.value {
+                found = Some(meaning);
+            }
+        }
+        assert!(known == words.len(), "each word of `{name}` has a meaning");
+        word.map(|_| found.expect("it is one of the words"))
+    }
+
     /// A list of whole numbers; one number is a list of one. `None` when not given.
-    pub(crate) fn wholes(&mut self, name: &str) -> Option<At<Vec<u64>>> {
+    pub fn wholes(&mut self, name: &str) -> Option<At<Vec<u64>>> {
         let Kind::Wholes { min, max } = self.key(name).kind else { panic!("`{name}` is no list") };
         let item = self.item(name)?;
         let items = match &item.value {
@@ -340,7 +386,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of names; one name is a list of one. `None` when not given.
-    pub(crate) fn names(&mut self, name: &str) -> Option<Vec<At<String>>> {
+    pub fn names(&mut self, name: &str) -> Option<Vec<At<String>>> {
         let item = self.item(name)?;
         let items = match &item.value {
             Value::List(items) => items.as_slice(),
@@ -359,7 +405,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A table within the section, or a word in its place; `None` when not given (or wrong).
-    pub(crate) fn table(&mut self, name: &str) -> Option<Or<Fields<'_>>> {
+    pub fn table(&mut self, name: &str) -> Option<Or<Fields<'_>>> {
         let Kind::Table(keys, words) = self.key(name).kind else { panic!("`{name}` is no table") };
         let item = self.item(name)?;
         match &item.value {
@@ -373,8 +419,7 @@ impl<'a> Fields<'a> {
             }
             Value::Table(_) => {
                 let header = format!("[{}.{name}]", self.header.trim_matches(['[', ']']));
-                let fields = Fields::open(header, keys, Some(item), self.out);
-                Some(Or::Is(fields.refuse_unknown(&[])))
+                Some(Or::Is(Fields::closed(header, keys, Some(item), self.out)))
             }
             other => {
                 let title = format!("`{name}` cannot be {}", other.what());
@@ -428,11 +473,29 @@ pub(crate) fn short(f: &mut Fields<'_>, name: &str, time: &At<Time>) {
 
 /// A key that a section does not have.
 pub fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
-    let owner = if header.contains('[') { format!("`{header}`") } else { header.to_owned() };
+    let owner = owner(header);
     let error = Diagnostic::error(format!("unknown key `{name}`"))
         .at(span, format!("{owner} has no such key"))
         .nearest(nearest(name, known.iter().copied()));
     error.help(format!("{owner} takes {}", known.join(", ")))
+}
+
+/// What messages call a section, or a file.
+fn owner(header: &str) -> String {
+    if header.contains('[') { format!("`{header}`") } else { header.to_owned() }
+}
+
+/// A name that is not among those there are.
+pub fn unknown_name(what: &str, name: &str, there_are: &[impl AsRef<str>]) -> Diagnostic {
+    let names: Vec<&str> = there_are.iter().map(AsRef::as_ref).collect();
+    let error = Diagnostic::error(format!("there is no {what} `{name}`"));
+    // a unit that was left out is more than a slip of the pen: `fct_mean` for `fct_mean_ps`
+    let begins = || names.iter().copied().find(|n| name.len() > 2 && n.starts_with(name));
+    let error = error.nearest(nearest(name, names.iter().copied()).or_else(begins));
+    match names.is_empty() {
+        true => error.help(format!("there is no {what} at all")),
+        false => error.help(format!("there are: {}", names.join(", "))),
+    }
 }
 
 /// The text up to its first full stop.

@@ -37,7 +37,20 @@ impl Section {
     }
 }
 
-const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+/// Two lists of keys, one after the other.
+pub const fn joined<const N: usize>(a: &[Key], b: &[Key]) -> [Key; N] {
+    assert!(a.len() + b.len() == N && N > 0);
+    let mut all = [if a.is_empty() { b[0] } else { a[0] }; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < a.len() { a[i] } else { b[i - a.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// A key; without a default its absence has a meaning of its own.
+pub const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
     Key::new(name, kind, default, doc)
 }
 

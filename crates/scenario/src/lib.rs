@@ -51,7 +51,7 @@ pub use args::Arg;
 pub use checks::{HeadroomNeed, headroom_need};
 pub use experiment::{Experiment, Variant};
 pub use faults::FaultSpec;
-pub use fields::{At, first_sentence, unknown_key};
+pub use fields::{At, Fields, Or, first_sentence, unknown_key, unknown_name};
 pub use job::JobSpec;
 pub use lengths::length_key;
 pub use names::{Files, Route, ScenarioNames};

@@ -22,10 +22,7 @@ pub struct RoutingSpec {
 /// `[routing]`.
 pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> RoutingSpec {
     let mut f = Fields::new(&keys::ROUTING, item, out);
-    let kind = match f.choice("kind").value {
-        "up-down" => Routing::UpDown,
-        _ => Routing::Ecmp,
-    };
+    let kind = f.one_of("kind", [("ecmp", Routing::Ecmp), ("up-down", Routing::UpDown)]).value;
     let word = f.choice("balance");
     let (low, high) = (f.bytes("drain-low"), f.bytes("drain-high"));
     let gap = f.time("flowlet-gap");
@@ -50,13 +47,14 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> RoutingSpec {
             f.out.push(Diagnostic::error(title).at(span, label));
         }
     }
-    let balance = match word.value {
-        "adaptive" => Balance::Adaptive { low: low.value, high: high.value },
-        "random" => Balance::Random,
-        "round-robin" => Balance::RoundRobin,
-        "flowlet" => Balance::Flowlet { gap: gap.value },
-        _ => Balance::Flow,
-    };
+    let meanings = [
+        ("flow", Balance::Flow),
+        ("adaptive", Balance::Adaptive { low: low.value, high: high.value }),
+        ("random", Balance::Random),
+        ("round-robin", Balance::RoundRobin),
+        ("flowlet", Balance::Flowlet { gap: gap.value }),
+    ];
+    let balance = f.one_of("balance", meanings).value;
     let convergence = f.time("convergence").value;
     RoutingSpec { kind, balance, balance_at: word.span, convergence }
 }

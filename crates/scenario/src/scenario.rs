@@ -136,7 +136,7 @@ impl Scenario {
             tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
-            variants: variant::read_all(root, out),
+            variants: variant::read_all(root.get("variant"), out),
             report: report::read(section("report"), &traffic, out),
             traffic,
             jobs: repeated(root, "job", out, job::read),

@@ -60,11 +60,12 @@ fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
             }
         }
     }
-    match queues {
-        "fifo" => NicDiscipline::Fifo,
-        "by-priority" => NicDiscipline::ByPriority(schedule),
-        _ => NicDiscipline::PerFlow,
-    }
+    let meanings = [
+        ("per-flow", NicDiscipline::PerFlow),
+        ("by-priority", NicDiscipline::ByPriority(schedule)),
+        ("fifo", NicDiscipline::Fifo),
+    ];
+    f.one_of("queues", meanings).value
 }
 
 /// `[nic]`.
@@ -115,11 +116,10 @@ pub(crate) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         }
         At { value: Or::Is(time), .. } => Some(Some(time)),
     };
-    let reliability = match f.choice("reliability").value {
-        _ if is_tcp => Reliability::Tcp,
-        "selective-repeat" => Reliability::SelectiveRepeat,
-        _ => Reliability::GoBackN,
-    };
+    let repairs =
+        [("go-back-n", Reliability::GoBackN), ("selective-repeat", Reliability::SelectiveRepeat)];
+    let repair = f.one_of("reliability", repairs).value;
+    let reliability = if is_tcp { Reliability::Tcp } else { repair };
     let ack_priority = f.whole_or_word("ack-priority");
     let default = NicConfig::default();
     let (acks, acks_with_data) = match ack_priority.value {

@@ -162,10 +162,7 @@ fn ecn(f: &mut Fields<'_>) -> (Ecn, EcnAt) {
     }
     let (kmin, kmax) = (e.optional_bytes("kmin"), e.optional_bytes("kmax"));
     let pmax = e.fraction("pmax");
-    let at = match e.choice("at").value {
-        "enqueue" => EcnAt::Enqueue,
-        _ => EcnAt::Dequeue,
-    };
+    let at = e.one_of("at", [("dequeue", EcnAt::Dequeue), ("enqueue", EcnAt::Enqueue)]).value;
     if pmax.value.as_f64() > 1.0 {
         let title = format!("`pmax` is {}: a probability is at most 1", pmax.value);
         e.out.push(Diagnostic::error(title).maybe_at(pmax.span, ""));
@@ -180,11 +177,12 @@ fn ecn(f: &mut Fields<'_>) -> (Ecn, EcnAt) {
 
 fn watchdog(f: &mut Fields<'_>) -> Option<WatchdogConfig> {
     let Some(Or::Is(mut w)) = f.table("watchdog") else { return None };
-    let action = match w.choice("action").value {
-        "forward" => WatchdogAction::Forward,
-        "alert" => WatchdogAction::Alert,
-        _ => WatchdogAction::Drop,
-    };
+    let actions = [
+        ("drop", WatchdogAction::Drop),
+        ("forward", WatchdogAction::Forward),
+        ("alert", WatchdogAction::Alert),
+    ];
+    let action = w.one_of("action", actions).value;
     let (detect, restore) = (w.time("detect"), w.time("restore"));
     for (name, time) in [("detect", &detect), ("restore", &restore)] {
         if time.value == weir_core::Time::ZERO {

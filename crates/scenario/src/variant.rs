@@ -13,6 +13,7 @@
 //! On the command line the same is `--variant 'DCQCN+PFC: pfc, cc=dcqcn, pause-quanta=100,
 //! switch.buffer=12MB'`. Scenarios, grids of sweeps and the command line speak one language.
 
+use crate::fields::Fields;
 use crate::keys::SECTIONS;
 use crate::text::{
     Diagnostic, Diagnostics, Item, NAME_RULE, Sources, Span, Table, Value, parse_value, unfit_name,
@@ -67,9 +68,9 @@ fn title(name: &str) -> String {
     weir_fc::scheme(name).map_or(name, |s| s.title).to_owned()
 }
 
-/// The `[[variant]]` tables of a scenario or a grid.
-pub fn read_all(root: &Table, out: &mut Diagnostics) -> Vec<VariantSpec> {
-    let Some(item) = root.get("variant") else { return Vec::new() };
+/// The `[[variant]]` tables of a scenario or a grid, if it has any.
+pub fn read_all(item: Option<&Item>, out: &mut Diagnostics) -> Vec<VariantSpec> {
+    let Some(item) = item else { return Vec::new() };
     let items = match &item.value {
         Value::List(items) => items.as_slice(),
         _ => std::slice::from_ref(item),
@@ -185,6 +186,17 @@ pub fn flatten(
         }
         _ => changes.push(Change { path, item: item.clone() }),
     }
+}
+
+/// The changes that a table of keys of the scenario makes: `set = { switch.buffer = "1MB" }`.
+pub fn sets(f: &mut Fields<'_>, name: &str) -> Vec<Change> {
+    let Some(item) = f.item(name) else { return Vec::new() };
+    let table = Fields::open(format!("[{name}]"), &[], Some(item), f.out);
+    let mut changes = Vec::new();
+    for (key, at, item) in table.entries() {
+        flatten(key, *at, item, &[], &mut changes, table.out);
+    }
+    changes
 }
 
 /// Reads `LABEL: SCHEME, cc=NAME, KEY=VALUE, ...` of the command line. The label may be left out,

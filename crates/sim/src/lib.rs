@@ -54,7 +54,6 @@ mod activity;
 mod agenda;
 mod chain;
 pub mod config;
-mod corruption;
 mod critical;
 mod deadlock;
 mod engine;

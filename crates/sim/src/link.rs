@@ -1,7 +1,9 @@
-//! The sending half of a port: serialisation onto a wire.
+//! The sending half of a port: serialisation onto a wire, and what may happen to a frame on it.
 
+use crate::outcome::DropReason;
 use crate::tree::{END, HORIZON};
 use crate::wire::{WireId, Wires};
+use weir_core::rng::Stream;
 use weir_core::{Bytes, Packet, Priority, Rate, Response, Time};
 use weir_net::limits::{MAX_DELAY, MIN_RATE};
 
@@ -152,6 +154,35 @@ impl Outages {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// Why a frame that arrives now is dropped: it was in flight during an outage of its link, or it
+/// has a bit error. `tx` is the sending half of the port it comes in by: both directions of a link
+/// have the same rate and delay. `byte_survival_ln` is the logarithm of the probability that a byte
+/// arrives as it was sent.
+#[inline]
+pub(crate) fn damage(
+    frame: &Packet,
+    tx: &Transmitter,
+    outages: &Outages,
+    bit_errors: &mut Stream,
+    byte_survival_ln: f64,
+    now: Time,
+) -> Option<DropReason> {
+    if !outages.is_empty() {
+        let left = now.saturating_sub(tx.delay + tx.serialisation(frame.size));
+        if outages.hit(left, now) {
+            return Some(DropReason::LinkDown);
+        }
+    }
+    let has_error =
+        byte_survival_ln < 0.0 && bit_errors.unit() < frame_error(frame.size, byte_survival_ln);
+    has_error.then_some(DropReason::BitError)
+}
+
+/// Probability that a frame of `size` bytes has a bit error.
+fn frame_error(size: u16, byte_survival_ln: f64) -> f64 {
+    -libm::expm1(f64::from(size) * byte_survival_ln)
 }
 
 #[cfg(test)]

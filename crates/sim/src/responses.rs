@@ -1,8 +1,93 @@
-//! Control frames between their arrival and their effect.
+//! Control frames between their arrival and their effect, at switches and at NICs.
 
+use crate::env::Env;
+use crate::faults::Faults;
+use crate::link::Transmitter;
+use crate::outcome::DropReason;
+use crate::probe::port::PortMeter;
 use crate::timers::{Name, Timers};
 use std::collections::VecDeque;
-use weir_core::{ControlMessage, PortId, Time};
+use weir_core::{ControlMessage, Packet, PortId, Time};
+
+/// A node that takes control frames: each has its effect after the response time of its link,
+/// unless a fault of the scenario hits it.
+pub(crate) trait Responder {
+    /// Names of its timers.
+    type Timer: Name;
+
+    /// The frames whose response time runs, and the timers.
+    fn responses(&mut self) -> (&mut Responses<Self::Timer>, &mut Timers<Self::Timer>);
+
+    /// The faults of its links.
+    fn faults(&mut self) -> &mut Faults;
+
+    /// The sending half of a port and what is counted there.
+    fn port(&mut self, port: PortId) -> (&Transmitter, &mut PortMeter);
+
+    /// A frame takes effect.
+    fn on_control(
+        &mut self,
+        port: PortId,
+        message: &ControlMessage,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    );
+
+    /// Counts a frame that is lost as it arrives.
+    fn lose(&mut self, reason: DropReason, frame: &Packet, now: Time, env: &mut Env<'_, '_>);
+
+    /// A control frame came in by `port`: it takes effect after the link's response time.
+    fn on_control_frame(&mut self, port: PortId, frame: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let response = env.shared.config.link.response.at(self.port(port).0.rate);
+        if self.faults().any() {
+            self.on_faulty_frame(port, frame, response, now, env);
+            return;
+        }
+        let message = env.wires.extras.messages.take(frame.extra).message;
+        self.respond(port, message, response, now, env);
+    }
+
+    /// Lets a frame take effect so much later.
+    fn respond(
+        &mut self,
+        port: PortId,
+        message: ControlMessage,
+        after: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        if after == Time::ZERO {
+            self.on_control(port, &message, now, env);
+            return;
+        }
+        let (responses, timers) = self.responses();
+        responses.push(now + after, port, message, timers);
+    }
+
+    /// [`Responder::on_control_frame`] where a fault may hit the frame.
+    #[cold]
+    fn on_faulty_frame(
+        &mut self,
+        port: PortId,
+        frame: &Packet,
+        response: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let message = &env.wires.extras.messages.get(frame.extra).message;
+        let effects = self.faults().strike(port, message, now);
+        self.port(port).1.control_faulted += u64::from(effects.is_fault());
+        let Some(delay) = effects.delay else {
+            self.lose(DropReason::Fault, frame, now, env);
+            return;
+        };
+        let message = env.wires.extras.messages.take(frame.extra).message;
+        self.respond(port, message.clone(), response + delay, now, env);
+        for late in effects.again {
+            self.respond(port, message.clone(), response + late, now, env);
+        }
+    }
+}
 
 /// Frames whose response time runs, at one node. One timer, named `K` among the node's, stands for
 /// the first of them.

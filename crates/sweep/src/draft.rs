@@ -85,7 +85,7 @@ impl Draft {
         let id = sources.add(name.as_str(), scenario_text.as_str());
         let mut root = parse(&sources, id, &mut out);
         // a grid without variants of its own has those of its scenario
-        let theirs = variant::read_all(&root, &mut out);
+        let theirs = variant::read_all(root.get("variant"), &mut out);
         root.0.retain(|(key, ..)| key != "variant");
         let mut grid = grid;
         if grid.variants.is_empty() {

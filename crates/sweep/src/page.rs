@@ -4,7 +4,8 @@
 use super::merge::{Merged, Table};
 use super::plan::Plan;
 use serde_json::{Value, json};
-use weir_core::markup::{escape, json_in_script};
+use weir_core::html;
+use weir_core::markup::{Html, json_in_script};
 use weir_plot::style::{COLOURS, Paint, Theme};
 use weir_results::metrics::Family;
 use weir_results::report::{PAGE_CSS, figure_style};
@@ -75,18 +76,17 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
         "colours": colours(),
     });
     let data = json_in_script(&data.to_string());
-    let title = escape(&plan.head.title);
     let runs = table.rows.len();
     let total = plan.runs.len();
     let partial = match runs == total {
-        true => String::new(),
-        false => format!("<p class=\"warn\">{runs} of {total} runs have a result.</p>\n"),
+        true => Html::default(),
+        false => html!("<p class=\"warn\">{} of {} runs have a result.</p>\n", runs, total),
     };
-    format!(
+    html!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
-         <style>\n{PAGE_CSS}{CSS}</style>\n<style id=\"figure-style\">\n{figures}</style>\n\
+         <style>\n{css}</style>\n<style id=\"figure-style\">\n{figures}</style>\n\
          </head>\n<body>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"soft\">{runs} runs · weir {version}</p>\n</header>\n{partial}\
          <div class=\"choose\">\n\
@@ -104,10 +104,17 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
          <a href=\"#\" data-save=\"png\">PNG</a> \
          <a href=\"runs.csv\">runs.csv</a> <a href=\"classes.csv\">classes.csv</a></p>\n\
          <details><summary>data</summary><div id=\"table\"></div></details>\n\
-         <script>\n'use strict';\nconst DATA = {data};\n{SCRIPT}</script>\n</body>\n</html>\n",
-        figures = figure_style(),
-        version = escape(&plan.head.weir),
+         <script>\n'use strict';\nconst DATA = {data};\n{script}</script>\n</body>\n</html>\n",
+        title = plan.head.title,
+        css = Html::made(format!("{PAGE_CSS}{CSS}")),
+        figures = Html::made(figure_style()),
+        runs = runs,
+        version = plan.head.weir,
+        partial = partial,
+        data = Html::made(data),
+        script = Html::made(SCRIPT),
     )
+    .into_string()
 }
 
 /// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of

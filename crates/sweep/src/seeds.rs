@@ -1,5 +1,8 @@
 //! Lists of seeds as people write them.
 
+use weir_scenario::Fields;
+use weir_scenario::text::{Item, Value};
+
 /// More seeds than anybody means.
 const MOST: u64 = 10_000_000;
 
@@ -36,6 +39,22 @@ pub fn twice(seeds: &[u64]) -> Option<u64> {
     let mut sorted = seeds.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// The seeds of a section: a number, a text, or a list of them.
+pub fn read(f: &mut Fields<'_>, name: &str) -> Option<Vec<u64>> {
+    let item = f.item(name)?;
+    let read = |item: &Item| match &item.value {
+        Value::Number(text) | Value::Text(text) => parse(text),
+        other => Err(format!("a seed is a whole number, not {}", other.what())),
+    };
+    let found: Result<Vec<_>, _> = f.items(name).iter().map(read).collect();
+    let found = found.map(|all| all.concat()).and_then(|seeds| match twice(&seeds) {
+        _ if seeds.is_empty() => Err("there are no seeds: there would be no runs".to_owned()),
+        Some(seed) => Err(format!("seed {seed} is given twice")),
+        None => Ok(seeds),
+    });
+    found.map_err(|why| f.error(why, item.span, "write \"1..10\" or [1, 2, 5]")).ok()
 }
 
 #[cfg(test)]

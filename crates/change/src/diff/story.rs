@@ -2,8 +2,8 @@
 
 use super::{Diff, OneSided, Row, Verdict};
 use serde_json::{Value, json};
-use weir_core::markup::escape;
-use weir_core::{Unit, format};
+use weir_core::markup::Html;
+use weir_core::{Unit, format, html};
 use weir_results::listing::{Layout, wrap};
 use weir_results::report::PAGE_CSS;
 use weir_results::table::{Column, TextTable, paint};
@@ -256,52 +256,54 @@ fn verdict_name(verdict: Verdict) -> &'static str {
 
 /// One file that opens offline.
 pub fn page(diff: &Diff, command: &str) -> String {
-    let mut body = format!(
+    let mut body = html!(
         "<h1>{} against {}</h1>\n<p class=\"answer\">{}</p>\n",
-        escape(&diff.names[1]),
-        escape(&diff.names[0]),
-        escape(&paragraph(diff))
+        diff.names[1],
+        diff.names[0],
+        paragraph(diff)
     );
     let rows = |heads: &[&str], rows: Vec<Vec<String>>| {
-        let cell = |tag: &str, text: &str| format!("<{tag}>{}</{tag}>", escape(text));
-        let line = |tag: &str, cells: &[String]| {
-            let cells: String = cells.iter().map(|c| cell(tag, c)).collect();
-            format!("<tr>{cells}</tr>\n")
+        let heads: Html = heads.iter().map(|head| html!("<th>{}</th>", head)).collect();
+        let line = |cells: &Vec<String>| {
+            let cells: Html = cells.iter().map(|cell| html!("<td>{}</td>", cell)).collect();
+            html!("<tr>{}</tr>\n", cells)
         };
-        let heads: Vec<String> = heads.iter().map(|h| (*h).to_owned()).collect();
-        let body: String = rows.iter().map(|r| line("td", r)).collect();
-        format!("<table>\n{}{body}</table>\n", line("th", &heads))
+        let body: Html = rows.iter().map(line).collect();
+        html!("<table>\n<tr>{}</tr>\n{}</table>\n", heads, body)
     };
     let word = |v: &Option<String>| v.clone().unwrap_or_else(|| "default".into());
     let settings =
         diff.settings.iter().map(|s| vec![s.key.clone(), word(&s.before), word(&s.after)]);
-    body.push_str("<h2>Settings</h2>\n");
-    body.push_str(&rows(&["key", &diff.names[0], &diff.names[1]], settings.collect()));
+    body.push(&html!("<h2>Settings</h2>\n"));
+    body.push(&rows(&["key", &diff.names[0], &diff.names[1]], settings.collect()));
     let figures = table(diff).rows;
-    body.push_str(&format!("<h2>Figures</h2>\n<p>{}</p>\n", escape(&pairing(diff))));
+    body.push(&html!("<h2>Figures</h2>\n<p>{}</p>\n", pairing(diff)));
     let [a, b] = heads(diff);
     let heads = ["class", "figure", &a, &b, "change", ""];
-    body.push_str(&rows(&heads, figures));
+    body.push(&rows(&heads, figures));
     let sides = one_sided(diff).into_iter().flat_map(|(title, one)| {
         let line =
             |sign: &str, name: &String| vec![title.to_owned(), sign.to_owned(), name.clone()];
         let new = one.new.iter().map(move |n| line("new", n));
         new.chain(one.gone.iter().map(move |n| line("gone", n))).collect::<Vec<_>>()
     });
-    body.push_str("<h2>Ports and victims on one side only</h2>\n");
-    body.push_str(&rows(&["what", "", "where"], sides.collect()));
+    body.push(&html!("<h2>Ports and victims on one side only</h2>\n"));
+    body.push(&rows(&["what", "", "where"], sides.collect()));
     let flows = diff.flows.largest.iter().map(|(seed, flow, x, y)| {
         vec![flow.clone(), seed.to_string(), format::time_ps(*x), format::time_ps(*y)]
     });
-    body.push_str("<h2>Flows that changed most</h2>\n");
+    body.push(&html!("<h2>Flows that changed most</h2>\n"));
     let heads = ["flow", "seed", &diff.names[0], &diff.names[1]];
-    body.push_str(&rows(&heads, flows.collect()));
-    body.push_str(&format!("<h2>Command</h2>\n<pre>{}</pre>\n", escape(command)));
-    let title = escape(&format!("{} against {}", diff.names[1], diff.names[0]));
-    format!(
+    body.push(&rows(&heads, flows.collect()));
+    body.push(&html!("<h2>Command</h2>\n<pre>{}</pre>\n", command));
+    html!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <title>{title}</title>\n<style>\n{PAGE_CSS}\n</style>\n</head>\n\
+         <title>{title}</title>\n<style>\n{css}\n</style>\n</head>\n\
          <body>\n<main>\n{body}</main>\n\
-         </body>\n</html>\n"
+         </body>\n</html>\n",
+        title = format!("{} against {}", diff.names[1], diff.names[0]),
+        css = Html::made(PAGE_CSS),
+        body = body,
     )
+    .into_string()
 }

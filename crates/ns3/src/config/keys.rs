@@ -1,6 +1,6 @@
 //! The keys there are, and what each does to the configuration.
 
-use super::{CcMode, Config, LinkDown, nearest};
+use super::{CcMode, Config, LinkDown};
 use crate::diag::Diagnostics;
 use crate::text::{Words, integer, number, rate};
 use std::collections::BTreeMap;
@@ -172,5 +172,5 @@ pub(super) fn unknown(key: &str) -> Option<String> {
     if let Some((_, home)) = ELSEWHERE.iter().find(|(name, _)| *name == key) {
         return Some(format!("this is a key of {home}, whose files are not supported"));
     }
-    nearest(key, KEYS.iter().map(|k| k.0)).map(|k| format!("did you mean {k}?"))
+    weir_core::nearest(key, KEYS.iter().map(|k| k.0)).map(|k| format!("did you mean {k}?"))
 }

@@ -2,7 +2,7 @@
 
 mod keys;
 
-use crate::diag::{Diagnostics, Severity, nearest};
+use crate::diag::{Diagnostics, Severity};
 use crate::text::{Words, shortened};
 pub(crate) use keys::KEYS;
 use std::collections::BTreeMap;

@@ -2,36 +2,15 @@
 
 use super::super::claim::{Claim, Rule, Sort};
 use super::super::experiment::{Experiment, Mode, Quick, Work, quick};
+use super::super::keys;
 use super::{Explanation, FILE, Factor, Level, Written, of_scenario};
+use weir_scenario::Fields;
 use weir_scenario::ports::matches;
-use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, Table, Value, parse};
+use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, Value, parse};
 use weir_scenario::variant::Change;
 use weir_sweep::grid::Grid;
-use weir_sweep::reader::Reader;
+use weir_sweep::seeds;
 
-const KEYS: &[&str] = &[
-    "id",
-    "title",
-    "experiments",
-    "variants",
-    "claims",
-    "quantities",
-    "seeds",
-    "fresh-seeds",
-    "most",
-    "enough",
-    "factor",
-    "scenario",
-    "quick",
-];
-const FACTOR: &[&str] = &["name", "where", "applies", "experiments", "level"];
-/// Keys of a level that are no changes.
-const LEVEL: [&str; 4] = ["label", "primary", "contradicts", "full"];
-
-/// So many combinations are tried where nothing else is said.
-const MOST: usize = 128;
-/// More take days.
-const MOST_EVER: u64 = 4096;
 /// Two seeds have an interval that is 12.7 standard errors wide on either side.
 const LEAST_SEEDS: usize = 3;
 /// A level is a digit of a name.
@@ -46,15 +25,14 @@ pub(crate) fn read(
     out: &mut Diagnostics,
 ) -> Vec<Explanation> {
     let root = parse(sources, id, out);
-    let mut r = Reader { id, sources, out };
-    r.refuse_unknown(&root, FILE, &["explain"]);
+    let mut f = Fields::file(FILE, keys::EXPLAIN_FILE, &root, id.span(0..0), out);
     let mut all: Vec<Explanation> = Vec::new();
-    for (table, at) in r.repeated(&root, "explain") {
-        let at = table.0.first().map_or(at, |(_, key, _)| *key);
-        let one = Context { r: &mut r, table, at, experiments, claims }.explanation();
+    for item in f.tables(&keys::EXPLAIN) {
+        let mut f = Fields::new(&keys::EXPLAIN, Some(item), f.out).from_first_key();
+        let one = Context { f: &mut f, experiments, claims }.explanation();
         if all.iter().any(|other| other.id.eq_ignore_ascii_case(&one.id)) {
-            let at = table.get("id").map_or(at, |i| i.span);
-            r.error(format!("two explanations are called `{}`", one.id), at, "");
+            let at = f.place("id");
+            f.error(format!("two explanations are called `{}`", one.id), at, "");
         }
         all.push(one);
     }
@@ -62,22 +40,18 @@ pub(crate) fn read(
 }
 
 struct Context<'r, 'a> {
-    r: &'r mut Reader<'a>,
-    table: &'r Table,
-    at: Span,
+    f: &'r mut Fields<'a>,
     experiments: &'r [Experiment],
     claims: &'r [Claim],
 }
 
 impl<'r> Context<'r, '_> {
     fn explanation(mut self) -> Explanation {
-        let (table, at) = (self.table, self.at);
-        self.r.refuse_unknown(table, "[[explain]]", KEYS);
-        self.r.check_cells(table, &["id", "title"]);
-        let id = self.r.required(table, "id", "an explanation", at);
-        self.r.check_id(table, &id, "-_", at);
-        let title = self.r.required(table, "title", "an explanation", at);
-        let named = self.named(table, "experiments");
+        self.f.check_cells(&["id", "title"]);
+        let id = self.f.required("id");
+        self.f.check_id(&id, "-_");
+        let title = self.f.required("title");
+        let named = self.named("experiments");
         if named.is_empty() {
             self.needs("experiments", "those whose claims are scored");
         }
@@ -87,8 +61,8 @@ impl<'r> Context<'r, '_> {
         let ids: Vec<String> = named.iter().map(|e| e.id.clone()).collect();
         let claims = self.scored(&ids, &variants, &factors);
         let quantities = self.quantities(&claims);
-        let most = self.r.whole(table, "most", MOST_EVER).map_or(MOST, |n| n as usize);
-        let enough = self.r.whole(table, "enough", claims.len().max(1) as u64);
+        let most = self.f.whole("most").value as usize;
+        let enough = self.enough(claims.len().max(1));
         Explanation {
             id,
             title,
@@ -99,9 +73,9 @@ impl<'r> Context<'r, '_> {
             seeds,
             fresh,
             most,
-            enough: enough.map(|n| n as usize),
+            enough,
             factors,
-            scenario: self.r.text(table, "scenario"),
+            scenario: self.f.text_at("scenario"),
             quick: self.quick(&named),
         }
     }
@@ -109,44 +83,51 @@ impl<'r> Context<'r, '_> {
     /// `[explain.quick]`, read for the grid of each experiment with runs.
     fn quick(&mut self, named: &[&Experiment]) -> Vec<(String, Quick)> {
         let mut all: Vec<(String, Quick)> = Vec::new();
-        for e in named.iter().filter(|_| self.table.get("quick").is_some()) {
+        let Some(item) = self.f.item("quick") else { return Vec::new() };
+        for e in named {
             let runs_of = runs_of(self.experiments, e);
             let Some(grid) = grid_of(self.experiments, e) else { continue };
             if all.iter().all(|(id, _)| *id != runs_of.id) {
-                all.push((runs_of.id.clone(), quick(self.r, self.table, grid)));
+                all.push((runs_of.id.clone(), quick(Some(item), grid, self.f.out)));
             }
         }
         all
     }
 
     fn needs(&mut self, key: &str, what: &str) {
-        if self.table.get(key).is_none() {
-            self.r.error(format!("an explanation needs `{key}`: {what}"), self.at, "");
+        if !self.f.given(key) {
+            self.f.error(format!("an explanation needs `{key}`: {what}"), self.f.span, "");
         }
     }
 
-    fn place(&self, key: &str) -> Span {
-        self.table.get(key).map_or(self.at, |i| i.span)
+    /// So many of the claims that are scored.
+    fn enough(&mut self, most: usize) -> Option<usize> {
+        let enough = self.f.optional_whole("enough")?;
+        if enough.value > most as u64 {
+            let title = format!("`enough` is a whole number from 1 to {most}");
+            self.f.error(title, enough.span, "so many claims are scored");
+        }
+        Some(enough.value as usize)
     }
 
     /// The experiments that a key names.
-    fn named(&mut self, table: &Table, key: &str) -> Vec<&'r Experiment> {
+    fn named(&mut self, key: &str) -> Vec<&'r Experiment> {
         let experiments = self.experiments;
         let mut all = Vec::new();
-        for (name, at) in self.r.texts(table, key) {
+        for (name, at) in self.f.names_at(key) {
             let found = experiments.iter().find(|e| e.id.eq_ignore_ascii_case(&name));
             let Some(e) = found else {
                 let ids: Vec<&str> = experiments.iter().map(|e| e.id.as_str()).collect();
-                self.r.unknown("experiment", &name, at, &ids);
+                self.f.unknown("experiment", &name, at, &ids);
                 continue;
             };
             let Some(grid) = grid_of(experiments, e) else {
-                self.r.error(format!("`{name}` has no runs"), at, "settings cannot change it");
+                self.f.error(format!("`{name}` has no runs"), at, "settings cannot change it");
                 continue;
             };
             if grid.variants.is_empty() {
                 let label = "levels change variants of the grid";
-                self.r.error(format!("`{name}` has no variants of its own"), at, label);
+                self.f.error(format!("`{name}` has no variants of its own"), at, label);
             }
             all.push(e);
         }
@@ -156,11 +137,11 @@ impl<'r> Context<'r, '_> {
     fn variants(&mut self, named: &[&Experiment]) -> Vec<String> {
         self.needs("variants", "those of the primary reading, which factors change");
         let known: Vec<&String> = named.iter().flat_map(|e| &e.scope.variants).collect();
-        let chosen = self.r.texts(self.table, "variants");
+        let chosen = self.f.names_at("variants");
         for (name, at) in &chosen {
             if !named.is_empty() && !known.contains(&name) {
                 let ids: Vec<&str> = named.iter().map(|e| e.id.as_str()).collect();
-                self.r.unknown(&format!("variant of {}", ids.join(", ")), name, *at, &known);
+                self.f.unknown(&format!("variant of {}", ids.join(", ")), name, *at, &known);
             }
         }
         chosen.into_iter().map(|(name, _)| name).collect()
@@ -169,25 +150,19 @@ impl<'r> Context<'r, '_> {
     fn seeds(&mut self, named: &[&Experiment]) -> (Vec<u64>, Vec<u64>) {
         self.needs("seeds", "those of the search, such as \"1..5\"");
         self.needs("fresh-seeds", "those of the confirmation, such as \"101..110\"");
-        let seeds = self.r.seeds(self.table).unwrap_or_default();
-        // the reader knows one key for seeds
-        let renamed = |(name, at, item): &(String, Span, _)| match name.as_str() {
-            "fresh-seeds" => Some(("seeds".to_owned(), *at, Clone::clone(item))),
-            _ => None,
-        };
-        let other = Table(self.table.0.iter().filter_map(renamed).collect());
-        let fresh = self.r.seeds(&other).unwrap_or_default();
+        let seeds = seeds::read(self.f, "seeds").unwrap_or_default();
+        let fresh = seeds::read(self.f, "fresh-seeds").unwrap_or_default();
         let random = named.iter().any(|e| !e.scope.deterministic);
         for (key, seeds) in [("seeds", &seeds), ("fresh-seeds", &fresh)] {
             if random && !seeds.is_empty() && seeds.len() < LEAST_SEEDS {
                 let title = format!("`{key}` has {}: intervals need {LEAST_SEEDS}", seeds.len());
-                self.r.error(title, self.place(key), "");
+                self.f.error(title, self.f.place(key), "");
             }
         }
         if let Some(seed) = fresh.iter().find(|s| seeds.contains(s)) {
             let title = format!("seed {seed} is one of the search");
             let label = "seeds on which something was chosen cannot confirm it";
-            self.r.error(title, self.place("fresh-seeds"), label);
+            self.f.error(title, self.f.place("fresh-seeds"), label);
         }
         (seeds, fresh)
     }
@@ -201,10 +176,10 @@ impl<'r> Context<'r, '_> {
             let all = factors.iter().any(|f| f.all && f.touches(&c.experiment));
             all || c.operands().any(|o| variants.contains(&o.variant))
         };
-        let patterns = self.r.texts(self.table, "claims");
+        let patterns = self.f.names_at("claims");
         let claims = self.claims;
         // a number that is to be seen is judged whatever its reading
-        let seen = self.r.texts(self.table, "quantities");
+        let seen = self.f.names_at("quantities");
         let named = |c: &Claim| match patterns.is_empty() {
             true => c.primary || seen.iter().any(|(id, _)| *id == c.id),
             false => patterns.iter().any(|(p, _)| matches(p, &c.id)),
@@ -217,14 +192,14 @@ impl<'r> Context<'r, '_> {
                 let title = format!("no claim `{pattern}` is about what is changed here");
                 let error = Diagnostic::error(title).at(*at, "");
                 let nearest = weir_net::nearest(pattern, ids.iter().copied());
-                self.r.out.push(error.nearest(nearest).help("`weir paper claims` lists them"));
+                self.f.out.push(error.nearest(nearest).help("`weir paper claims` lists them"));
             }
         }
         let all = claims.iter().enumerate().filter(|(_, c)| own(c) && changed(c) && named(c));
         let all: Vec<usize> = all.map(|(i, _)| i).collect();
         if all.is_empty() && !ids.is_empty() && !variants.is_empty() && patterns.is_empty() {
             let label = "it looks at none of these variants";
-            self.r.error("no claim would be scored", self.place("variants"), label);
+            self.f.error("no claim would be scored", self.f.place("variants"), label);
         }
         all
     }
@@ -232,12 +207,12 @@ impl<'r> Context<'r, '_> {
     /// The claims whose numbers stand in the table.
     fn quantities(&mut self, scored: &[usize]) -> Vec<usize> {
         let mut all = Vec::new();
-        for (name, at) in self.r.texts(self.table, "quantities") {
+        for (name, at) in self.f.names_at("quantities") {
             let found = scored.iter().find(|i| self.claims[**i].id == name);
             let numeric = |c: &Claim| c.sort() == Sort::Number || c.rule == Rule::Equal;
             match found.map(|i| (*i, numeric(&self.claims[*i]))) {
                 Some((i, true)) => all.push(i),
-                Some(_) => self.r.error(
+                Some(_) => self.f.error(
                     format!("claim `{name}` states no number"),
                     at,
                     "the table shows values, reductions, ratios, limits and what is equal",
@@ -247,7 +222,7 @@ impl<'r> Context<'r, '_> {
                         scored.iter().map(|i| self.claims[*i].id.as_str()).collect();
                     let title = format!("claim `{name}` is not scored here");
                     let error = Diagnostic::error(title).at(at, "");
-                    self.r.out.push(error.nearest(weir_net::nearest(&name, ids.iter().copied())));
+                    self.f.out.push(error.nearest(weir_net::nearest(&name, ids.iter().copied())));
                 }
             }
         }
@@ -256,110 +231,24 @@ impl<'r> Context<'r, '_> {
 
     fn factors(&mut self, named: &[&Experiment], variants: &[String]) -> Vec<Factor> {
         let mut all: Vec<Factor> = Vec::new();
-        let tables = self.r.repeated(self.table, "factor");
+        let tables = self.f.tables(&keys::FACTOR);
         if tables.is_empty() {
-            self.r.error("an explanation needs `[[explain.factor]]`: what is varied", self.at, "");
+            let title = "an explanation needs `[[explain.factor]]`: what is varied";
+            self.f.error(title, self.f.span, "");
         }
-        for (table, at) in tables {
-            let at = table.0.first().map_or(at, |(_, key, _)| *key);
-            let Some(factor) = self.factor(table, at, named) else { continue };
+        for item in tables {
+            let header = "[[explain.factor]]".to_owned();
+            let mut f = Fields::closed(header, keys::FACTOR.keys, Some(item), self.f.out);
+            f = f.from_first_key();
+            let Some(factor) = factor(&mut f, named) else { continue };
             if all.iter().any(|other| other.name == factor.name) {
-                let at = table.get("name").map_or(at, |i| i.span);
-                self.r.error(format!("two factors are called `{}`", factor.name), at, "");
+                let at = f.place("name");
+                f.error(format!("two factors are called `{}`", factor.name), at, "");
             }
             self.check_keys(&factor, named, variants, &all);
             all.push(factor);
         }
         all
-    }
-
-    fn factor(&mut self, table: &Table, at: Span, named: &[&Experiment]) -> Option<Factor> {
-        self.r.refuse_unknown(table, "[[explain.factor]]", FACTOR);
-        self.r.check_cells(table, &["name", "where"]);
-        let name = self.r.required(table, "name", "a factor", at);
-        let place = self.r.required(table, "where", "a factor", at);
-        let all = match table.get("applies") {
-            None => false,
-            Some(_) => self.r.word(table, "applies", &["variant", "all"])? == "all",
-        };
-        let experiments = self.r.texts(table, "experiments");
-        let ids: Vec<&str> = named.iter().map(|e| e.id.as_str()).collect();
-        let mut own = Vec::new();
-        for (name, at) in experiments {
-            match ids.iter().find(|id| id.eq_ignore_ascii_case(&name)) {
-                Some(id) => own.push((*id).to_owned()),
-                None => self.r.unknown("experiment of this explanation", &name, at, &ids),
-            }
-        }
-        let tables = self.r.repeated(table, "level");
-        let mut primary = None;
-        let mut levels: Vec<Level> = Vec::new();
-        for (table, at) in &tables {
-            let at = table.0.first().map_or(*at, |(_, key, _)| *key);
-            let level = self.level(table, at, all);
-            if levels.iter().any(|other| other.label == level.label) {
-                self.r.error(format!("two levels are called `{}`", level.label), at, "");
-            } else if levels.iter().any(|other| same_changes(other, &level)) {
-                let title = format!("`{}` changes the same as another level", level.label);
-                self.r.error(title, at, "their runs would be the same");
-            }
-            if self.r.truth(table, "primary").unwrap_or(false) {
-                if primary.is_some() {
-                    self.r.error("two levels are primary", at, "one of a factor is");
-                } else if !level.contradicts.is_empty() {
-                    let label = "what contradicts the paper is no primary reading";
-                    self.r.error("the primary level contradicts something", at, label);
-                }
-                primary = Some(levels.len());
-            }
-            levels.push(level);
-        }
-        if !(2..=MOST_LEVELS).contains(&levels.len()) {
-            let title = format!("a factor has 2 to {MOST_LEVELS} levels, not {}", levels.len());
-            self.r.error(title, table.get("level").map_or(at, |i| i.span), "");
-            return None;
-        }
-        if primary.is_none() {
-            let at = table.get("level").map_or(at, |i| i.span);
-            let title = format!("no level of `{name}` is primary");
-            self.r.error(title, at, "write primary = true with the one of the primary reading");
-        }
-        Some(Factor { name, place, all, experiments: own, levels, primary: primary? })
-    }
-
-    fn level(&mut self, table: &Table, at: Span, all: bool) -> Level {
-        self.r.check_cells(table, &["label", "contradicts"]);
-        let label = self.r.required(table, "label", "a level", at);
-        let contradicts = match table.get("contradicts") {
-            None => String::new(),
-            Some(_) => self.r.required(table, "contradicts", "a level", at),
-        };
-        let changes = self.changes(table, all);
-        let full = table.get("full").and_then(|item| self.r.table("full", item));
-        let full = full.map(|table| self.changes(table, all));
-        Level { label, contradicts, changes, full }
-    }
-
-    /// The keys of a level that change something.
-    fn changes(&mut self, table: &Table, all: bool) -> Vec<Written> {
-        let mut changes = Vec::new();
-        for (key, at, item) in &table.0 {
-            if LEVEL.contains(&key.as_str()) {
-                continue;
-            }
-            if matches!(key.as_str(), "scheme" | "cc" | "variant") {
-                let title = format!("a level does not change `{key}`");
-                self.r.error(title, *at, "name another variant in `variants`");
-            } else if all && !of_scenario(key) {
-                let title = format!("`{key}` is not a section of a scenario");
-                let label = "for all variants, parameters of schemes are written as \
-                    flow-control.SCHEME.NAME";
-                self.r.error(title, *at, label);
-            } else {
-                changes.push((key.clone(), *at, item.clone()));
-            }
-        }
-        changes
     }
 
     /// A key that the grid goes through would undo a level; one that two factors change would
@@ -380,7 +269,7 @@ impl<'r> Context<'r, '_> {
                     bare.clone().find(|(key, ..)| spec.scheme.is_none() && !of_scenario(key));
                 if let Some((key, at, _)) = bare {
                     let title = format!("variant `{}` names no scheme", spec.label);
-                    self.r.error(title, *at, &format!("whose parameter would `{key}` be?"));
+                    self.f.error(title, *at, &format!("whose parameter would `{key}` be?"));
                     return;
                 }
                 let changes = |f: &Factor| {
@@ -392,19 +281,107 @@ impl<'r> Context<'r, '_> {
                 if let Some((change, name)) = mine.iter().find_map(|c| Some((c, undone(c, grid)?)))
                 {
                     let title = format!("parameter `{name}` of {} sets this key", e.id);
-                    self.r.error(title, place(change), "it is set after the variant");
+                    self.f.error(title, place(change), "it is set after the variant");
                     return;
                 }
                 let theirs = before.iter().filter(|f| f.touches(&e.id));
                 let theirs: Vec<Change> = theirs.flat_map(changes).collect();
                 if let Some(change) = mine.iter().find(|c| theirs.iter().any(|o| clash(c, o))) {
                     let label = "only lists of both are joined";
-                    self.r.error("another factor changes this key", place(change), label);
+                    self.f.error("another factor changes this key", place(change), label);
                     return;
                 }
             }
         }
     }
+}
+
+fn factor(f: &mut Fields<'_>, named: &[&Experiment]) -> Option<Factor> {
+    f.check_cells(&["name", "where"]);
+    let name = f.required("name");
+    let place = f.required("where");
+    let applies = f.choice("applies");
+    if applies.span.is_none() && f.given("applies") {
+        return None;
+    }
+    let all = applies.value == "all";
+    let experiments = f.names_at("experiments");
+    let ids: Vec<&str> = named.iter().map(|e| e.id.as_str()).collect();
+    let mut own = Vec::new();
+    for (name, at) in experiments {
+        match ids.iter().find(|id| id.eq_ignore_ascii_case(&name)) {
+            Some(id) => own.push((*id).to_owned()),
+            None => f.unknown("experiment of this explanation", &name, at, &ids),
+        }
+    }
+    let mut primary = None;
+    let mut levels: Vec<Level> = Vec::new();
+    for item in f.tables(&keys::LEVEL) {
+        let header = "[[explain.factor.level]]".to_owned();
+        let mut f = Fields::open(header, keys::LEVEL.keys, Some(item), f.out).from_first_key();
+        let (level, at) = (level(&mut f, all), f.span);
+        if levels.iter().any(|other| other.label == level.label) {
+            f.error(format!("two levels are called `{}`", level.label), at, "");
+        } else if levels.iter().any(|other| same_changes(other, &level)) {
+            let title = format!("`{}` changes the same as another level", level.label);
+            f.error(title, at, "their runs would be the same");
+        }
+        if f.bool("primary").value {
+            if primary.is_some() {
+                f.error("two levels are primary", at, "one of a factor is");
+            } else if !level.contradicts.is_empty() {
+                let label = "what contradicts the paper is no primary reading";
+                f.error("the primary level contradicts something", at, label);
+            }
+            primary = Some(levels.len());
+        }
+        levels.push(level);
+    }
+    if !(2..=MOST_LEVELS).contains(&levels.len()) {
+        let title = format!("a factor has 2 to {MOST_LEVELS} levels, not {}", levels.len());
+        f.error(title, f.place("level"), "");
+        return None;
+    }
+    if primary.is_none() {
+        let at = f.place("level");
+        let title = format!("no level of `{name}` is primary");
+        f.error(title, at, "write primary = true with the one of the primary reading");
+    }
+    Some(Factor { name, place, all, experiments: own, levels, primary: primary? })
+}
+
+fn level(f: &mut Fields<'_>, all: bool) -> Level {
+    f.check_cells(&["label", "contradicts"]);
+    let label = f.required("label");
+    let contradicts = match f.given("contradicts") {
+        false => String::new(),
+        true => f.required("contradicts"),
+    };
+    let changes = changes_of(f, all);
+    let full = f.item("full").map(|item| {
+        let mut full = Fields::open("full".to_owned(), keys::LEVEL.keys, Some(item), f.out);
+        changes_of(&mut full, all)
+    });
+    Level { label, contradicts, changes, full }
+}
+
+/// The keys of a level that change something.
+fn changes_of(f: &mut Fields<'_>, all: bool) -> Vec<Written> {
+    let mut changes = Vec::new();
+    for (key, at, item) in f.rest() {
+        if matches!(key.as_str(), "scheme" | "cc" | "variant") {
+            let title = format!("a level does not change `{key}`");
+            f.error(title, *at, "name another variant in `variants`");
+        } else if all && !of_scenario(key) {
+            let title = format!("`{key}` is not a section of a scenario");
+            let label = "for all variants, parameters of schemes are written as \
+                flow-control.SCHEME.NAME";
+            f.error(title, *at, label);
+        } else {
+            changes.push((key.clone(), *at, item.clone()));
+        }
+    }
+    changes
 }
 
 /// Where a change is written.

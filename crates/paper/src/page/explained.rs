@@ -2,8 +2,8 @@
 
 use crate::explain::Record;
 use crate::explain::record::Row;
-use weir_core::format;
-use weir_core::markup::escape;
+use weir_core::markup::Html;
+use weir_core::{format, html};
 
 /// An explanation with its drawing.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,89 +15,91 @@ pub struct Explained {
 }
 
 /// The section of an explanation.
-pub(super) fn section(e: &Explained) -> String {
+pub(super) fn section(e: &Explained) -> Html {
     let r = &e.record;
-    let sentences: String = r.sentences.iter().map(|s| format!("<p>{}</p>\n", escape(s))).collect();
-    let effects: String = r.effects.iter().map(|s| format!("<li>{}</li>\n", escape(s))).collect();
+    let sentences: Html = r.sentences.iter().map(|s| html!("<p>{}</p>\n", s)).collect();
+    let effects: Html = r.effects.iter().map(|s| html!("<li>{}</li>\n", s)).collect();
     let confirmed = match &r.confirmed {
-        None => "<p class=\"soft\">Not confirmed on fresh seeds yet.</p>\n".to_owned(),
-        Some(c) => format!(
+        None => html!("<p class=\"soft\">Not confirmed on fresh seeds yet.</p>\n"),
+        Some(c) => html!(
             "<h4>Confirmation on {}, {} scale</h4>\n{}",
             format::plural(c.seeds as u64, "fresh seed"),
-            escape(&c.scale),
+            c.scale,
             table(r, &c.rows, c.claims)
         ),
     };
-    format!(
+    html!(
         "<section class=\"experiment\" id=\"explain-{id}\">\n<h3>What would have to be true: \
          {title}</h3>\n<p class=\"warn\">{label}.</p>\n<p class=\"soft\">{basis}</p>\n{table}\
          {sentences}<figure><div class=\"wide\">{drawing}</div></figure>\n<h4>Strongest \
          effects</h4>\n<ul>\n{effects}</ul>\n{confirmed}{factors}<pre>weir paper explain {id}</pre>\
          \n</section>\n",
-        id = escape(&r.id),
-        title = escape(&r.title),
-        label = escape(&r.label),
-        basis = escape(&r.basis()),
+        id = r.id,
+        title = r.title,
+        label = r.label,
+        basis = r.basis(),
         table = table(r, r.rows(), r.claims.len()),
-        drawing = e.drawing,
+        sentences = sentences,
+        drawing = Html::made(&e.drawing),
+        effects = effects,
+        confirmed = confirmed,
         factors = factors(r),
     )
 }
 
-fn table(r: &Record, rows: &[Row], claims: usize) -> String {
-    let heads: String = r
-        .quantities
-        .iter()
-        .map(|q| format!("<th title=\"{}\">{}</th>", escape(&q.says), escape(&q.claim)))
-        .collect();
-    let mut out = format!(
-        "<div class=\"wide\"><table><thead><tr><th class=\"words\"></th><th \
-         class=\"words\">contradicts</th>{heads}<th>claims held, of {claims}</th></tr></thead>\
-         <tbody>\n"
-    );
-    let blank = "<td></td>".repeat(r.quantities.len() + 1);
+fn table(r: &Record, rows: &[Row], claims: usize) -> Html {
+    let heads: Html =
+        r.quantities.iter().map(|q| html!("<th title=\"{}\">{}</th>", q.says, q.claim)).collect();
+    let mut body = Html::default();
+    let blank = Html::made("<td></td>".repeat(r.quantities.len() + 1));
     for row in rows {
         let name = match row.departures.len() {
             0 => "primary reading".to_owned(),
             n => format::plural(n as u64, "departure"),
         };
-        let numbers: String =
-            row.numbers.iter().map(|n| format!("<td>{}</td>", escape(n))).collect();
-        out.push_str(&format!(
-            "<tr class=\"total\"><td class=\"words\">{name}</td><td></td>{numbers}\
-             <td>{}</td></tr>\n",
+        let numbers: Html = row.numbers.iter().map(|n| html!("<td>{}</td>", n)).collect();
+        body.push(&html!(
+            "<tr class=\"total\"><td class=\"words\">{}</td><td></td>{}<td>{}</td></tr>\n",
+            name,
+            numbers,
             row.held
         ));
         for d in &row.departures {
-            out.push_str(&format!(
-                "<tr><td class=\"words\">+ {}</td><td class=\"words\">{}</td>{blank}</tr>\n",
-                escape(&d.words),
-                escape(&d.contradicts)
+            body.push(&html!(
+                "<tr><td class=\"words\">+ {}</td><td class=\"words\">{}</td>{}</tr>\n",
+                d.words,
+                d.contradicts,
+                blank
             ));
         }
         if !row.ties.is_empty() {
             let ties = row.ties.join("; ");
-            out.push_str(&format!(
-                "<tr><td class=\"words soft\" colspan=\"2\">as many with: {}</td>{blank}</tr>\n",
-                escape(&ties)
+            body.push(&html!(
+                "<tr><td class=\"words soft\" colspan=\"2\">as many with: {}</td>{}</tr>\n",
+                ties,
+                blank
             ));
         }
     }
-    let stated: String =
-        r.quantities.iter().map(|q| format!("<td>{}</td>", escape(&q.paper))).collect();
-    out + &format!(
-        "<tr class=\"total\"><td class=\"words\">paper</td><td></td>{stated}<td>{claims}</td></tr>\
-         \n</tbody></table></div>\n"
+    let stated: Html = r.quantities.iter().map(|q| html!("<td>{}</td>", q.paper)).collect();
+    html!(
+        "<div class=\"wide\"><table><thead><tr><th class=\"words\"></th><th \
+         class=\"words\">contradicts</th>{heads}<th>claims held, of {claims}</th></tr></thead>\
+         <tbody>\n{body}<tr class=\"total\"><td class=\"words\">paper</td><td></td>{stated}\
+         <td>{claims}</td></tr>\n</tbody></table></div>\n",
+        heads = heads,
+        claims = claims,
+        body = body,
+        stated = stated
     )
 }
 
 /// What was varied, and where the paper leaves it open.
-fn factors(r: &Record) -> String {
-    let mut out = String::from("<details><summary>What was varied</summary><ul>\n");
-    for f in &r.factors {
-        let (name, place) = (escape(&f.name), escape(&f.place));
-        let levels = escape(&f.levels.join("; "));
-        out.push_str(&format!("<li>{name} ({place}): {levels}</li>\n"));
-    }
-    out + "</ul></details>\n"
+fn factors(r: &Record) -> Html {
+    let all = r.factors.iter();
+    let items = all.map(|f| html!("<li>{} ({}): {}</li>\n", f.name, f.place, f.levels.join("; ")));
+    html!(
+        "<details><summary>What was varied</summary><ul>\n{}</ul></details>\n",
+        items.collect::<Html>()
+    )
 }

@@ -5,15 +5,16 @@ use super::figures::look::looks;
 use super::html::{data_table, topology_figure};
 use crate::comparison::Comparison;
 use crate::run_text;
-use weir_core::markup::escape;
+use weir_core::html;
+use weir_core::markup::Html;
 use weir_net::draw;
 use weir_plot::Data;
 use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// A heading per such run with its queues; the first deadlock of every row is drawn, too.
-pub(super) fn section(c: &Comparison<'_>) -> String {
-    let mut out = String::new();
+pub(super) fn section(c: &Comparison<'_>) -> Html {
+    let mut out = Html::default();
     for (group, look) in c.groups.iter().zip(looks(c)) {
         let mut drawn = false;
         for run in &group.runs {
@@ -26,20 +27,20 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
                 _ if run.outcome.held_at_end.is_empty() => continue,
                 _ => (run_text::HELD_AT_END.into(), &run.outcome.held_at_end),
             };
-            let title = escape(&look.name);
-            out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
+            let seed = run.variant.seed;
+            out.push(&html!("<h3>{}, seed {} {}</h3>\n", look.name, seed, what));
             if let Some(frame) = run.lost_frame() {
-                let text = escape(&frame.describe(&group.experiment.topology));
-                out.push_str(&format!("<p class=\"warn\">{text}</p>\n"));
+                let text = frame.describe(&group.experiment.topology);
+                out.push(&html!("<p class=\"warn\">{}</p>\n", text));
             }
             let table = stuck_table(group.experiment, stuck);
             match &run.outcome.finish {
                 Finish::Deadlock(d) if !drawn => {
                     let svg = circle(group.experiment, d);
-                    out.push_str(&topology_figure(&format!("deadlock-{}", look.id), &svg, &table));
+                    out.push(&topology_figure(&format!("deadlock-{}", look.id), svg, &table));
                     drawn = true;
                 }
-                _ => out.push_str(&format!(
+                _ => out.push(&html!(
                     "<details><summary>{}</summary>{}</details>\n",
                     weir_core::format::plural(stuck.len() as u64, "queue"),
                     data_table(&table)

@@ -1,7 +1,8 @@
 //! Pieces of a page: tables and figures as HTML.
 
 use crate::table::{Align, TextTable, width};
-use weir_core::markup::escape;
+use weir_core::html;
+use weir_core::markup::Html;
 use weir_plot::{Data, Figure, Size, draw, svg};
 
 /// Characters that fit beside each other on a page of 1280 px, and the room between columns.
@@ -10,7 +11,7 @@ const BETWEEN: usize = 2;
 
 /// A table; one that is too wide for a page is broken between groups of columns, and every part
 /// begins with the names of the rows.
-pub fn html_table(t: &TextTable) -> String {
+pub fn html_table(t: &TextTable) -> Html {
     let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
     let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
     parts(t, &shown).iter().map(|part| table_of(t, part)).collect()
@@ -89,74 +90,72 @@ fn filled(names: usize, widths: &[usize], limit: usize) -> Vec<usize> {
     counts
 }
 
-fn table_of(t: &TextTable, shown: &[usize]) -> String {
+fn table_of(t: &TextTable, shown: &[usize]) -> Html {
     let class = |i: usize| match t.columns[i].align {
-        Align::Left => " class=\"words\"",
-        Align::Right => "",
+        Align::Left => html!(" class=\"words\""),
+        Align::Right => Html::default(),
     };
-    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
-    out.push_str(&group_heads(t, shown));
-    out.push_str("</tr><tr>");
-    for &i in shown {
-        out.push_str(&format!("<th{}>{}</th>", class(i), escape(&t.columns[i].head)));
-    }
-    out.push_str("</tr></thead><tbody>");
+    let heads: Html =
+        shown.iter().map(|&i| html!("<th{}>{}</th>", class(i), t.columns[i].head)).collect();
+    let mut rows = Html::default();
     for (n, row) in t.rows.iter().enumerate() {
         // published numbers may concern columns of another part only
         let filled = |i: &usize| row.get(*i).is_some_and(|cell| !cell.is_empty());
         if t.faint.contains(&n) && !shown.iter().skip(1).any(filled) {
             continue;
         }
-        out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
-        for &i in shown {
-            let cell = row.get(i).map_or("", String::as_str);
-            out.push_str(&format!("<td{}>{}</td>", class(i), with_interval(cell)));
-        }
-        out.push_str("</tr>");
+        let cell = |&i: &usize| {
+            let text = row.get(i).map_or("", String::as_str);
+            html!("<td{}>{}</td>", class(i), with_interval(text))
+        };
+        let cells: Html = shown.iter().map(cell).collect();
+        rows.push(&match t.faint.contains(&n) {
+            true => html!("<tr class=\"faint\">{}</tr>", cells),
+            false => html!("<tr>{}</tr>", cells),
+        });
     }
-    out.push_str("</tbody></table></div>");
-    out
+    html!(
+        "<div class=\"wide\"><table><thead><tr>{}</tr><tr>{}</tr></thead><tbody>{}</tbody></table>\
+         </div>",
+        group_heads(t, shown),
+        heads,
+        rows
+    )
 }
 
 /// A cell whose interval stands below its value, so that a table of many columns is not too wide.
-fn with_interval(cell: &str) -> String {
+fn with_interval(cell: &str) -> Html {
     match cell.split_once(" ±") {
-        Some((value, half)) => {
-            format!("{} <span class=\"pm\">±{}</span>", escape(value), escape(half))
-        }
-        None => escape(cell),
+        Some((value, half)) => html!("{} <span class=\"pm\">±{}</span>", value, half),
+        None => html!("{}", cell),
     }
 }
 
 /// Common headings over neighbouring columns.
-fn group_heads(t: &TextTable, shown: &[usize]) -> String {
-    let mut out = String::new();
+fn group_heads(t: &TextTable, shown: &[usize]) -> Html {
+    let mut out = Html::default();
     let mut k = 0;
     while k < shown.len() {
         let group = &t.columns[shown[k]].group;
         let same = |i: &&usize| !group.is_empty() && t.columns[**i].group == *group;
         let span = shown[k..].iter().take_while(same).count().max(1);
-        out.push_str(&format!("<th colspan=\"{span}\">{}</th>", escape(group)));
+        out.push(&html!("<th colspan=\"{}\">{}</th>", span, group));
         k += span;
     }
     out
 }
 
-pub(crate) fn data_table(data: &Data) -> String {
-    let mut out = String::from("<div class=\"data\"><table><thead><tr>");
-    for head in &data.header {
-        out.push_str(&format!("<th>{}</th>", escape(head)));
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in &data.rows {
-        out.push_str("<tr>");
-        for cell in row {
-            out.push_str(&format!("<td>{}</td>", escape(cell)));
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("</tbody></table></div>");
-    out
+pub(crate) fn data_table(data: &Data) -> Html {
+    let heads: Html = data.header.iter().map(|head| html!("<th>{}</th>", head)).collect();
+    let row = |row: &Vec<String>| -> Html {
+        let cells: Html = row.iter().map(|cell| html!("<td>{}</td>", cell)).collect();
+        html!("<tr>{}</tr>", cells)
+    };
+    html!(
+        "<div class=\"data\"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>",
+        heads,
+        data.rows.iter().map(row).collect::<Html>()
+    )
 }
 
 /// For a narrow screen: a figure that needs no scrolling there.
@@ -166,35 +165,38 @@ const NARROW: Size = Size { width: 380.0, text: 11.0, line: 1.6, columns: 1, sha
 const MOST_ROWS: usize = 60;
 
 /// A figure with its words and its numbers, and the option that draws it alone.
-pub(crate) fn figure(f: &Figure) -> String {
-    figure_with(f, &format!("<code>--figure {}</code>", escape(&f.id)))
+pub(crate) fn figure(f: &Figure) -> Html {
+    figure_with(f, &html!("<code>--figure {}</code>", f.id))
 }
 
 /// A figure with its words, its numbers and `tools` beside them. The drawing is there twice, for
 /// wide and for narrow screens; the style of the page shows one of them.
-pub fn figure_with(f: &Figure, tools: &str) -> String {
-    let drawn = |size: &Size| svg::inline(&draw::scene(f, size), &f.title);
-    format!(
+pub fn figure_with(f: &Figure, tools: &Html) -> Html {
+    let drawn = |size: &Size| Html::made(svg::inline(&draw::scene(f, size), &f.title));
+    html!(
         "<figure id=\"{id}\">\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n\
          <div class=\"broad\">{broad}</div>\n<div class=\"narrow\">{narrow}</div>\n\
          <div class=\"tools\"><details><summary>data</summary>{data}</details><a href=\"#{id}\" \
          data-save=\"{id}\">save as SVG</a>{tools}</div>\n</figure>\n",
-        id = escape(&f.id),
-        title = escape(&f.title),
-        caption = escape(&f.caption),
+        id = f.id,
+        title = f.title,
+        caption = f.caption,
         broad = drawn(&Size::PAGE),
         narrow = drawn(&NARROW),
-        data = data_table(&f.table(MOST_ROWS))
+        data = data_table(&f.table(MOST_ROWS)),
+        tools = tools
     )
 }
 
 /// A picture of the network, with facts about it.
-pub(crate) fn topology_figure(id: &str, svg: &str, data: &Data) -> String {
-    format!(
+pub(crate) fn topology_figure(id: &str, svg: String, data: &Data) -> Html {
+    html!(
         "<figure id=\"{id}\"><div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details>\
-         <summary>data</summary>{}</details><a href=\"#{id}\" data-save=\"{id}\">save as \
+         <summary>data</summary>{data}</details><a href=\"#{id}\" data-save=\"{id}\">save as \
          SVG</a></div></figure>",
-        data_table(data)
+        id = id,
+        svg = Html::made(svg),
+        data = data_table(data)
     )
 }
 
@@ -215,10 +217,10 @@ mod tests {
         table.row((0..13).map(|_| "x".repeat(16)).collect());
         let parts = parts(&table, &(0..13).collect::<Vec<_>>());
         assert_eq!(parts, [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 7, 8, 9, 10, 11, 12]]);
-        assert_eq!(html_table(&table).matches("<table>").count(), 2);
+        assert_eq!(html_table(&table).into_string().matches("<table>").count(), 2);
         // a narrow one stays whole
         table.rows[0] = (0..13).map(|_| "x".repeat(5)).collect();
-        assert_eq!(html_table(&table).matches("<table>").count(), 1);
+        assert_eq!(html_table(&table).into_string().matches("<table>").count(), 1);
     }
 
     /// Names and seven columns of 16 characters fit, 8 x 18 = 144 do not.
@@ -252,7 +254,7 @@ mod tests {
         table.row((0..12).map(|_| "x".repeat(16)).collect());
         table.row(vec!["paper".into(), "1.96 ms".into()]);
         table.faint.push(1);
-        let text = html_table(&table);
+        let text = html_table(&table).into_string();
         assert_eq!(text.matches("<table>").count(), 2);
         assert_eq!(text.matches("<tr class=\"faint\">").count(), 1, "{text}");
     }

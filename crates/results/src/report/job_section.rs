@@ -8,51 +8,52 @@ use crate::findings::{PathBlame, PathPart};
 use crate::job_text;
 use crate::run::Run;
 use crate::table::{Column, TextTable};
-use weir_core::markup::escape;
-use weir_core::{Time, format};
+use weir_core::markup::Html;
+use weir_core::{Time, format, html};
 use weir_scenario::experiment::Experiment;
 
 /// More ports than this stand in the files only.
 const MOST_PORTS: usize = 8;
 
 /// The section; empty without jobs.
-pub(super) fn section(c: &Comparison<'_>) -> String {
-    let Some(table) = job_text::by_scheme(c) else { return String::new() };
+pub(super) fn section(c: &Comparison<'_>) -> Html {
+    let Some(table) = job_text::by_scheme(c) else { return Html::default() };
     let mut out = html_table(&table);
-    out.extend(figures::jobs(c).iter().map(figure));
+    figures::jobs(c).iter().for_each(|f| out.push(&figure(f)));
     let mut any = false;
     for (i, (group, look)) in c.groups.iter().zip(looks(c)).enumerate() {
         let Some(run) = group.runs.first() else { continue };
         let Some(gantt) = figures::gantt(c, i, &look) else { continue };
         let open = if any { "" } else { " open" };
         any = true;
-        out.push_str(&format!(
-            "<details{open}><summary>ranks and critical path: {}, seed {}</summary>\n{}{}\
+        out.push(&html!(
+            "<details{}><summary>ranks and critical path: {}, seed {}</summary>\n{}{}\
              </details>\n",
-            escape(&look.name),
+            open,
+            look.name,
             run.variant.seed,
             figure(&gantt),
             paths(group.experiment, run),
         ));
     }
     if !any {
-        out.push_str(
+        out.push(&html!(
             "<p class=\"soft\">With <code>--blame</code> this page shows what each rank did over \
-             time, the critical path, and the ports to blame.</p>\n",
-        );
+             time, the critical path, and the ports to blame.</p>\n"
+        ));
     }
     out
 }
 
 /// The longest step of each job in parts, and the ports to blame.
-fn paths(e: &Experiment, run: &Run) -> String {
-    let Some(blames) = run.blames(e) else { return String::new() };
-    let mut out = String::new();
+fn paths(e: &Experiment, run: &Run) -> Html {
+    let Some(blames) = run.blames(e) else { return Html::default() };
+    let mut out = Html::default();
     for (job, path) in job_text::longest(e, blames) {
         let whole = path.span.1 - path.span.0;
-        out.push_str(&format!(
+        out.push(&html!(
             "<h4>{}, step {}: {} in {}</h4>\n<div class=\"beside\">{}{}</div>\n",
-            escape(&job.name),
+            job.name,
             path.iteration,
             format::time(whole),
             format::plural(path.links.len() as u64, "link"),
@@ -84,12 +85,13 @@ fn parts(path: &PathBlame, whole: Time) -> TextTable {
 }
 
 /// The ports to blame.
-fn ports(e: &Experiment, path: &PathBlame, whole: Time) -> String {
+fn ports(e: &Experiment, path: &PathBlame, whole: Time) -> Html {
     let ports = path.ports();
     if ports.is_empty() {
-        return "<p class=\"soft\">No port is to blame: nothing on the path waited in a queue or \
-                for a pause.</p>"
-            .to_owned();
+        return html!(
+            "<p class=\"soft\">No port is to blame: nothing on the path waited in a queue or for a \
+             pause.</p>"
+        );
     }
     let mut t = TextTable::new(vec![
         Column::words("port to blame", 9),
@@ -106,11 +108,11 @@ fn ports(e: &Experiment, path: &PathBlame, whole: Time) -> String {
         ]);
     }
     let more = match ports.len().saturating_sub(MOST_PORTS) {
-        0 => String::new(),
-        n => format!(
+        0 => Html::default(),
+        n => html!(
             "<p class=\"soft\">{} more in critical-path.csv</p>",
             format::plural(n as u64, "port")
         ),
     };
-    format!("<div>{}{more}</div>", html_table(&t))
+    html!("<div>{}{}</div>", html_table(&t), more)
 }

@@ -7,7 +7,8 @@ use crate::compare::{self, Figures, View};
 use crate::comparison::{Comparison, answer};
 use crate::describe;
 use crate::table::TextTable;
-use weir_core::markup::escape;
+use weir_core::html;
+use weir_core::markup::Html;
 use weir_plot::style::{Theme, css_variables};
 use weir_plot::{Data, svg};
 
@@ -40,30 +41,33 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
         ("scenario", "Scenario", scenario(c, command)),
     ];
     sections.retain(|(.., body)| !body.is_empty());
-    let links: Vec<String> =
-        sections.iter().map(|(id, title, _)| format!("<a href=\"#{id}\">{title}</a>")).collect();
-    let body: Vec<String> = sections
+    let links: Html =
+        sections.iter().map(|(id, title, _)| html!("<a href=\"#{}\">{}</a>", id, title)).collect();
+    let body: Html = sections
         .iter()
         .map(|(id, title, body)| {
-            format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{body}\n</section>")
+            html!("<section id=\"{}\">\n<h2>{}</h2>\n{}\n</section>\n", id, title, body)
         })
         .collect();
-    format!(
+    html!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
-         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{CSS}</style>\n</head>\n<body>\n\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{css}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n<p class=\"soft\">{headline}</p>\n</header>\n\
-         <p class=\"answer\">{answer}</p>\n{warnings}<nav>{links}</nav>\n{body}\n\
-         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        figures = figure_style(),
-        title = escape(&s.title),
-        headline = escape(&headline(c)),
-        answer = escape(&answer(c)),
+         <p class=\"answer\">{answer}</p>\n{warnings}<nav>{links}</nav>\n{body}\
+         <script>\n{script}</script>\n</body>\n</html>\n",
+        figures = Html::made(figure_style()),
+        css = Html::made(CSS),
+        script = Html::made(SCRIPT),
+        title = s.title,
+        headline = headline(c),
+        answer = answer(c),
         warnings = warnings(c),
-        links = links.join(""),
-        body = body.join("\n"),
+        links = links,
+        body = body,
     )
+    .into_string()
 }
 
 fn headline(c: &Comparison<'_>) -> String {
@@ -83,7 +87,7 @@ fn headline(c: &Comparison<'_>) -> String {
 }
 
 /// What a reader must know before believing anything below.
-fn warnings(c: &Comparison<'_>) -> String {
+fn warnings(c: &Comparison<'_>) -> Html {
     let mut texts: Vec<String> = c.partial_note().into_iter().collect();
     for (e, run) in c.runs_with() {
         let (title, seed) = (&run.label, run.variant.seed);
@@ -106,22 +110,20 @@ fn warnings(c: &Comparison<'_>) -> String {
     for f in &c.failed {
         texts.push(format!("{}, seed {}: {}", f.label, f.variant.seed, f.why));
     }
-    let mut out = String::new();
-    for text in texts {
-        out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
-    }
+    let mut out: Html =
+        texts.iter().map(|text| html!("<p class=\"warn\">{}</p>\n", text)).collect();
     let mut warnings = c.experiment.warnings.clone();
     for group in &c.groups {
         group.experiment.warnings.iter().for_each(|w| warnings.push(w.clone()));
     }
     for w in warnings.iter() {
         let help = w.help.join("; ");
-        out.push_str(&format!("<p class=\"warn\">{}: {}</p>\n", escape(&w.title), escape(&help)));
+        out.push(&html!("<p class=\"warn\">{}: {}</p>\n", w.title, help));
     }
     out
 }
 
-fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
+fn results(c: &Comparison<'_>, numbers: &Figures) -> Html {
     let view = View::default();
     let mut table = compare::table(c, numbers, &view);
     let remarks = take_notes(&mut table);
@@ -132,22 +134,21 @@ fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
         compare::state_table(c),
     ];
     for table in more.into_iter().flatten() {
-        out.push_str(&html_table(&table));
+        out.push(&html_table(&table));
     }
     if c.seeds() > 1 {
-        out.push_str(
+        out.push(&html!(
             "<p class=\"soft\">Means over seeds; ± is half a 95 % confidence interval, of changes \
-             paired by seed.</p>\n",
-        );
+             paired by seed.</p>\n"
+        ));
     }
     if !remarks.is_empty() {
-        let items = remarks.iter().map(|r| format!("<li>{}</li>", escape(r)));
-        out.push_str(&format!("<ul>{}</ul>\n", items.collect::<String>()));
+        let items: Html = remarks.iter().map(|r| html!("<li>{}</li>", r)).collect();
+        out.push(&html!("<ul>{}</ul>\n", items));
     }
-    out.push_str(&deadlocks::section(c));
+    out.push(&deadlocks::section(c));
     if !c.experiment.scenario.notes.is_empty() {
-        let notes = escape(c.experiment.scenario.notes.trim());
-        out.push_str(&format!("<p class=\"soft\">{notes}</p>"));
+        out.push(&html!("<p class=\"soft\">{}</p>", c.experiment.scenario.notes.trim()));
     }
     out
 }
@@ -173,10 +174,10 @@ fn take_notes(t: &mut TextTable) -> Vec<String> {
     remarks
 }
 
-fn completion(c: &Comparison<'_>) -> String {
+fn completion(c: &Comparison<'_>) -> Html {
     /// More rows than this push the figures off the screen.
     const MOST_OPEN: usize = 12;
-    let figures: String = figures::completion(c).iter().map(figure).collect();
+    let figures: Html = figures::completion(c).iter().map(figure).collect();
     let [times, slowdowns] = compare::percentiles(c);
     // queue pairs of jobs have no completion times
     if times.rows.is_empty() {
@@ -184,52 +185,58 @@ fn completion(c: &Comparison<'_>) -> String {
     }
     let open = if times.rows.len() <= MOST_OPEN { " open" } else { "" };
     let interval = match c.seeds() > 1 {
-        true => "<p class=\"soft\">Means over seeds, with 95 % confidence intervals.</p>\n",
-        false => "",
+        true => html!("<p class=\"soft\">Means over seeds, with 95 % confidence intervals.</p>\n"),
+        false => Html::default(),
     };
-    format!(
-        "<details{open}><summary>percentiles by class and scheme</summary>\n{}\n{}\n{interval}\
-         </details>\n{figures}",
+    html!(
+        "<details{}><summary>percentiles by class and scheme</summary>\n{}\n{}\n{}</details>\n{}",
+        open,
         html_table(&times),
         html_table(&slowdowns),
+        interval,
+        figures
     )
 }
 
-fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
-    let mut out: String = figures::queues(c, numbers).iter().map(figure).collect();
+fn queues(c: &Comparison<'_>, numbers: &Figures) -> Html {
+    let mut out: Html = figures::queues(c, numbers).iter().map(figure).collect();
     if c.experiment.scenario.probe.series.is_none() {
-        out.push_str(
+        out.push(&html!(
             "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to \
-             the scenario.</p>",
-        );
-    }
-    out
-}
-
-fn pauses(c: &Comparison<'_>) -> String {
-    let mut out = String::new();
-    for (i, (group, look)) in c.groups.iter().zip(looks(c)).enumerate() {
-        let Some(run) = group.runs.first() else { continue };
-        if run.outcome.pauses.is_empty() {
-            continue;
-        }
-        let title = escape(&look.name);
-        let window = c.experiment.window.label();
-        let tree = pause_section::tree(group.experiment, run);
-        let timeline = figures::timeline(c, i, &look);
-        let timeline = timeline.as_ref().map(figure).unwrap_or_default();
-        let open = if out.is_empty() { " open" } else { "" };
-        out.push_str(&format!(
-            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: \
-             {title}{window}</h3>\n\
-             {tree}\n{timeline}</details>\n",
-            run.variant.seed
+             the scenario.</p>"
         ));
     }
     out
 }
 
-fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
+fn pauses(c: &Comparison<'_>) -> Html {
+    let mut out = Html::default();
+    for (i, (group, look)) in c.groups.iter().zip(looks(c)).enumerate() {
+        let Some(run) = group.runs.first() else { continue };
+        if run.outcome.pauses.is_empty() {
+            continue;
+        }
+        let window = c.experiment.window.label();
+        let tree = pause_section::tree(group.experiment, run);
+        let timeline = figures::timeline(c, i, &look);
+        let timeline = timeline.as_ref().map(figure).unwrap_or_default();
+        let open = if out.is_empty() { " open" } else { "" };
+        out.push(&html!(
+            "<details{open}><summary>{title}, seed {seed}</summary>\n<h3>Pause tree: \
+             {title}{window}</h3>\n\
+             {tree}\n{timeline}</details>\n",
+            open = open,
+            title = look.name,
+            seed = run.variant.seed,
+            window = window,
+            tree = tree,
+            timeline = timeline
+        ));
+    }
+    out
+}
+
+fn topology(c: &Comparison<'_>, numbers: &Figures) -> Html {
     let e = c.experiment;
     let marks =
         numbers.hottest.first().filter(|_| c.one_network()).map(|at| weir_net::draw::Mark {
@@ -242,10 +249,10 @@ fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
     let svg = weir_net::draw::svg(&e.topology, &options);
     let facts = describe::topology_facts(e).into_iter().map(|(k, v)| vec![k, v]);
     let data = Data { header: vec![String::new(), String::new()], rows: facts.collect() };
-    topology_figure("fabric", &svg, &data)
+    topology_figure("fabric", svg, &data)
 }
 
-fn scenario(c: &Comparison<'_>, command: &str) -> String {
+fn scenario(c: &Comparison<'_>, command: &str) -> Html {
     let e = c.experiment;
     let kind = if c.partial() { "partial.csv" } else { "csv" };
     let mut data = vec!["summary.json".to_owned()];
@@ -257,25 +264,25 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
     data.extend((!e.traffic.jobs().is_empty()).then(|| format!("steps.{kind}")));
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     data.extend(probe_tables::tables(c).iter().map(|t| format!("{}.{kind}", t.name())));
-    let mut out = format!(
+    let mut out = html!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside \
          this page: {}, perf.json.</p>\n",
-        escape(command),
+        command,
         env!("CARGO_PKG_VERSION"),
         data.join(", "),
     );
     for (i, source) in e.scenario.sources.iter().enumerate() {
         match i {
-            0 => out.push_str(&format!("<pre>{}</pre>\n", escape(source.text.trim_end()))),
-            _ => out.push_str(&format!("<pre>--set {}</pre>\n", escape(&source.text))),
+            0 => out.push(&html!("<pre>{}</pre>\n", source.text.trim_end())),
+            _ => out.push(&html!("<pre>--set {}</pre>\n", source.text)),
         }
     }
     if let Some((e, run)) = c.runs_with().next() {
         let rows = describe::settings(e, &run.config).into_iter().map(|(k, v)| vec![k, v]);
         let data = Data { header: vec!["setting".into(), "value".into()], rows: rows.collect() };
-        out.push_str(&format!(
+        out.push(&html!(
             "<details><summary>every setting as it was used ({})</summary>{}</details>",
-            escape(&run.label),
+            run.label,
             data_table(&data)
         ));
     }

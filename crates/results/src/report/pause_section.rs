@@ -5,8 +5,8 @@
 use crate::findings::{PauseNode, PauseTree};
 use crate::run::Run;
 use weir_core::Time;
-use weir_core::format;
-use weir_core::markup::escape;
+use weir_core::markup::Html;
+use weir_core::{format, html};
 use weir_scenario::experiment::Experiment;
 
 /// Lists with more lines than this are folded.
@@ -16,59 +16,59 @@ const MOST_OPEN: usize = 12;
 const MOST_LINES: usize = 3000;
 
 /// The pause trees of a run.
-pub(super) fn tree(e: &Experiment, run: &Run) -> String {
+pub(super) fn tree(e: &Experiment, run: &Run) -> Html {
     const OPEN_TREES: usize = 3;
     let trees = run.pause_trees(e);
     if trees.is_empty() {
-        let title = escape(&run.label);
-        return format!("<p>No pauses under {title}{}.</p>", e.window.label());
+        return html!("<p>No pauses under {}{}.</p>", run.label, e.window.label());
     }
     let mut room = MOST_LINES;
-    let items: Vec<String> =
+    let items: Vec<Html> =
         trees.iter().map_while(|tree| (room > 0).then(|| one_tree(e, tree, &mut room))).collect();
     let (open, folded) = items.split_at(items.len().min(OPEN_TREES));
-    let mut out = String::from("<div class=\"trees\">");
+    let mut out = Html::default();
     if items.len() > OPEN_TREES || MOST_LINES - room > MOST_OPEN {
-        out.push_str(
+        out.push(&html!(
             "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch \
-             or host\"></label>",
-        );
+             or host\"></label>"
+        ));
     }
-    out.push_str(&format!("<ul class=\"tree\">{}", open.concat()));
+    let mut lines: Html = open.iter().cloned().collect();
     if !folded.is_empty() {
         let more = format::plural(folded.len() as u64, "more root");
-        out.push_str(&fold(&format!("{more} with shorter pauses"), &folded.concat()));
+        lines.push(&fold(&format!("{more} with shorter pauses"), folded));
     }
-    out.push_str("</ul>");
+    out.push(&html!("<ul class=\"tree\">{}</ul>", lines));
     if items.len() < trees.len() {
         let more = format::plural((trees.len() - items.len()) as u64, "more root");
-        out.push_str(&format!("<p class=\"soft\">{more} in pause-edges.csv.</p>"));
+        out.push(&html!("<p class=\"soft\">{} in pause-edges.csv.</p>", more));
     }
-    out.push_str("</div>");
-    out
+    html!("<div class=\"trees\">{}</div>", out)
 }
 
 /// Lines of a list that are shown on demand.
-fn fold(summary: &str, items: &str) -> String {
-    format!(
-        "<li class=\"fold\"><details><summary>{summary}</summary><ul>{items}</ul></details></li>"
+fn fold(summary: &str, items: &[Html]) -> Html {
+    html!(
+        "<li class=\"fold\"><details><summary>{}</summary><ul>{}</ul></details></li>",
+        summary,
+        items.iter().cloned().collect::<Html>()
     )
 }
 
-fn one_tree(e: &Experiment, tree: &PauseTree, room: &mut usize) -> String {
+fn one_tree(e: &Experiment, tree: &PauseTree, room: &mut usize) -> Html {
     let root = match tree.root {
         Some(port) => {
-            format!("<span class=\"root\">{}</span> was congested", escape(&port.name(&e.topology)))
+            html!("<span class=\"root\">{}</span> was congested", port.name(&e.topology))
         }
-        None => "pauses whose cause is not known".into(),
+        None => html!("pauses whose cause is not known"),
     };
     *room = room.saturating_sub(1);
     let pauses = nodes(e, &tree.pauses, room);
-    format!("<li>{root}<ul>{pauses}</ul>{}</li>", victims(e, tree))
+    html!("<li>{}<ul>{}</ul>{}</li>", root, pauses, victims(e, tree))
 }
 
 /// The pauses of one level, those that spread and the longest first.
-fn nodes(e: &Experiment, all: &[PauseNode], room: &mut usize) -> String {
+fn nodes(e: &Experiment, all: &[PauseNode], room: &mut usize) -> Html {
     let mut sorted: Vec<&PauseNode> = all.iter().collect();
     sorted.sort_by_key(|n| (std::cmp::Reverse((n.children.len().min(1), n.time)), n.by));
     let total = |rest: &[&PauseNode]| {
@@ -85,12 +85,12 @@ fn nodes(e: &Experiment, all: &[PauseNode], room: &mut usize) -> String {
     }
     let (shown, beyond) = sorted.split_at(lines.len());
     let (open, folded) = lines.split_at(lines.len().min(MOST_OPEN));
-    let mut out = open.concat();
+    let mut out: Html = open.iter().cloned().collect();
     if !folded.is_empty() {
-        out.push_str(&fold(&total(&shown[open.len()..]), &folded.concat()));
+        out.push(&fold(&total(&shown[open.len()..]), folded));
     }
     if !beyond.is_empty() {
-        out.push_str(&format!("<li class=\"soft\">{}</li>", total(beyond)));
+        out.push(&html!("<li class=\"soft\">{}</li>", total(beyond)));
     }
     out
 }
@@ -104,11 +104,11 @@ fn why(node: &PauseNode) -> String {
     }
 }
 
-fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
+fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> Html {
     let (by, held) = (e.topology.name(node.by.node), e.topology.name(node.held.node));
     let children = match node.children.is_empty() {
-        true => String::new(),
-        false => format!("<ul>{}</ul>", nodes(e, &node.children, room)),
+        true => Html::default(),
+        false => html!("<ul>{}</ul>", nodes(e, &node.children, room)),
     };
     // a pause that was over before the window may have caused others that were not
     let extent = match node.count {
@@ -118,40 +118,37 @@ fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
             format::times(n),
             format::time(node.time),
             format::time(node.first),
-            escape(&why(node))
+            why(node)
         ),
     };
-    format!(
-        "<li>{} paused <b>{}</b> <span class=\"soft\">{extent}</span>{children}</li>",
-        escape(by),
-        escape(held),
+    html!(
+        "<li>{} paused <b>{}</b> <span class=\"soft\">{}</span>{}</li>",
+        by,
+        held,
+        extent,
+        children
     )
 }
 
-fn victims(e: &Experiment, tree: &PauseTree) -> String {
+fn victims(e: &Experiment, tree: &PauseTree) -> Html {
     const MOST: usize = 8;
     if tree.victims.is_empty() {
-        return String::new();
+        return Html::default();
     }
-    let mut out = String::from("<p>Victims, held although their path does not include that port: ");
-    let names: Vec<String> = tree
-        .victims
-        .iter()
-        .take(MOST)
-        .map(|v| {
-            format!(
-                "<b>{}</b> ({} to {}, {})",
-                escape(&e.classes()[v.class.index()]),
-                escape(e.topology.name(v.src)),
-                escape(e.topology.name(v.dst)),
-                format::time(v.held)
-            )
-        })
-        .collect();
-    out.push_str(&names.join(", "));
-    if tree.victims.len() > MOST {
-        out.push_str(&format!(" and {} more in victims.csv", tree.victims.len() - MOST));
+    let mut names = Html::default();
+    for (i, v) in tree.victims.iter().take(MOST).enumerate() {
+        names.push(&html!(
+            "{}<b>{}</b> ({} to {}, {})",
+            if i > 0 { ", " } else { "" },
+            e.classes()[v.class.index()],
+            e.topology.name(v.src),
+            e.topology.name(v.dst),
+            format::time(v.held)
+        ));
     }
-    out.push_str(".</p>");
-    out
+    let more = match tree.victims.len().saturating_sub(MOST) {
+        0 => String::new(),
+        n => format!(" and {n} more in victims.csv"),
+    };
+    html!("<p>Victims, held although their path does not include that port: {}{}.</p>", names, more)
 }

@@ -27,9 +27,12 @@ use crate::env::{Ahead, Env};
 use crate::extras::Said;
 use crate::faults::Faults;
 use crate::frame::outgoing;
+use crate::link::Transmitter;
+use crate::outcome::DropReason;
+use crate::probe::port::PortMeter;
 use crate::probe::record::{Held, PortLook};
 use crate::probe::{Hears, Probes};
-use crate::responses::Responses;
+use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
 use crate::timers::{Name, Number, Timers};
@@ -46,7 +49,7 @@ use streams::Streams;
 use weir_cc::TimerKind;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
     Action, Actions, Books, FlowControl, HoldState, Interest, Mmu, NodeView, ParamError, PortBook,
     Role, Target, TimerKey,
@@ -430,12 +433,6 @@ impl Nic {
         }
     }
 
-    fn on_control(&mut self, port: PortId, m: &ControlMessage, now: Time, env: &mut Env<'_, '_>) {
-        let view = NodeView { now, books: &self.books };
-        self.fc.control(&view, port, m, &mut self.actions);
-        self.carry_out(now, env);
-    }
-
     /// Carries out the scheme's requests, in order.
     #[cold]
     fn carry_out(&mut self, now: Time, env: &mut Env<'_, '_>) {
@@ -545,5 +542,32 @@ impl Nic {
         self.upcoming.is_some()
             || self.timers.foreground() > self.responding.timers()
             || self.clocks.min() != Time::NEVER
+    }
+}
+
+impl Responder for Nic {
+    type Timer = NicTimer;
+
+    fn responses(&mut self) -> (&mut Responses<NicTimer>, &mut Timers<NicTimer>) {
+        (&mut self.responding, &mut self.timers)
+    }
+
+    fn faults(&mut self) -> &mut Faults {
+        &mut self.faults
+    }
+
+    fn port(&mut self, port: PortId) -> (&Transmitter, &mut PortMeter) {
+        let NicPort { tx, meter, .. } = &mut self.ports[port.index()];
+        (tx, meter)
+    }
+
+    fn on_control(&mut self, port: PortId, m: &ControlMessage, now: Time, env: &mut Env<'_, '_>) {
+        let view = NodeView { now, books: &self.books };
+        self.fc.control(&view, port, m, &mut self.actions);
+        self.carry_out(now, env);
+    }
+
+    fn lose(&mut self, reason: DropReason, frame: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        self.lose(reason, frame, now, env);
     }
 }

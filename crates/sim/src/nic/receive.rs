@@ -5,14 +5,15 @@ use super::selective::{self, Kept};
 use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
-use crate::corruption;
 use crate::env::Env;
 use crate::extras::Envelope;
+use crate::link::damage;
 use crate::outcome::{DropReason, Fate, MaybeTime};
 use crate::probe::record::Held;
+use crate::responses::Responder;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
-use weir_core::{Bytes, ControlMessage, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{HoldState, NodeView, PortQueue};
 
 /// A flow at its receiver.
@@ -176,7 +177,7 @@ impl Nic {
                 self.count.acks_arrived += 1;
                 self.on_syn(packet, now, env);
             }
-            PacketKind::Control => self.on_control_frame(i, packet, now, env),
+            PacketKind::Control => self.on_control_frame(PortId::from_index(i), packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
         }
         if !self.quiet.contains(packet.priority) && packet.kind != PacketKind::Control {
@@ -212,56 +213,6 @@ impl Nic {
         }
     }
 
-    fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let response = env.shared.config.link.response.at(self.ports[i].tx.rate);
-        if self.faults.any() {
-            self.on_faulty_frame(i, packet, response, now, env);
-            return;
-        }
-        let message = env.wires.extras.messages.take(packet.extra).message;
-        self.respond(PortId::from_index(i), message, response, now, env);
-    }
-
-    fn respond(
-        &mut self,
-        port: PortId,
-        message: ControlMessage,
-        after: Time,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        if after == Time::ZERO {
-            self.on_control(port, &message, now, env);
-            return;
-        }
-        self.responding.push(now + after, port, message, &mut self.timers);
-    }
-
-    /// [`Nic::on_control_frame`] where a fault may hit the frame.
-    #[cold]
-    fn on_faulty_frame(
-        &mut self,
-        i: usize,
-        packet: &Packet,
-        response: Time,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        let port = PortId::from_index(i);
-        let message = &env.wires.extras.messages.get(packet.extra).message;
-        let effects = self.faults.strike(port, message, now);
-        self.ports[i].meter.control_faulted += u64::from(effects.is_fault());
-        let Some(delay) = effects.delay else {
-            self.lose(DropReason::Fault, packet, now, env);
-            return;
-        };
-        let message = env.wires.extras.messages.take(packet.extra).message;
-        self.respond(port, message.clone(), response + delay, now, env);
-        for late in effects.again {
-            self.respond(port, message.clone(), response + late, now, env);
-        }
-    }
-
     /// Counts a packet that is lost as it arrives.
     #[cold]
     pub(super) fn lose(
@@ -282,9 +233,9 @@ impl Nic {
     fn check_arrival(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
         self.probes.arrived(now, PortId::from_index(i), p, &env.wires.extras);
         let port = &self.ports[i];
-        let damage =
-            corruption::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
-        if let Some(reason) = damage {
+        let survival = env.shared.byte_survival_ln;
+        let errors = &mut self.bit_errors;
+        if let Some(reason) = damage(p, &port.tx, &port.outages, errors, survival, now) {
             if p.kind == PacketKind::Control && reason == DropReason::BitError {
                 let message = &env.wires.extras.messages.get(p.extra).message;
                 self.faults.note(now, PortId::from_index(i), Fate::Damaged, message);

@@ -8,10 +8,11 @@
 //! and in tests with shortcuts off, packets come this way.
 
 use super::{Path, Switch};
-use crate::corruption;
 use crate::env::Env;
+use crate::link::damage;
 use crate::outcome::{DropReason, Fate};
-use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Time, packet::flags};
+use crate::responses::Responder;
+use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -30,18 +31,12 @@ impl Switch {
             self.probes.arrived(now, packet.ingress, packet, &env.wires.extras);
         }
         let port = &self.ports[packet.ingress.index()];
-        let damage = corruption::damage(
-            packet,
-            &port.tx,
-            &port.outages,
-            &mut self.bit_errors,
-            env.shared,
-            now,
-        );
-        if let Some(reason) = damage {
+        let survival = env.shared.byte_survival_ln;
+        let errors = &mut self.bit_errors;
+        if let Some(reason) = damage(packet, &port.tx, &port.outages, errors, survival, now) {
             self.lose(now, reason, packet, env);
         } else if packet.kind == PacketKind::Control {
-            self.on_control_frame(packet, now, env);
+            self.on_control_frame(packet.ingress, packet, now, env);
         } else if self.latency == Time::ZERO {
             P::forward(self, packet, now, routes, env);
         } else {
@@ -187,57 +182,6 @@ impl Switch {
             self.transmit(o, now, env);
         } else {
             self.clocks.bring_forward(self.tx_clock(o), free);
-        }
-    }
-
-    /// A control frame came in: it takes effect after the link's response time.
-    pub(super) fn on_control_frame(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let port = packet.ingress;
-        let response = env.shared.config.link.response.at(self.ports[port.index()].tx.rate);
-        if self.faults.any() {
-            self.on_faulty_frame(packet, response, now, env);
-            return;
-        }
-        let message = env.wires.extras.messages.take(packet.extra).message;
-        self.respond(port, message, response, now, env);
-    }
-
-    fn respond(
-        &mut self,
-        port: PortId,
-        message: ControlMessage,
-        after: Time,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        if after == Time::ZERO {
-            self.on_control(port, &message, now, env);
-            return;
-        }
-        self.responding.push(now + after, port, message, &mut self.timers);
-    }
-
-    /// [`Switch::on_control_frame`] where a fault may hit the frame.
-    #[cold]
-    fn on_faulty_frame(
-        &mut self,
-        packet: &Packet,
-        response: Time,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        let port = packet.ingress;
-        let message = &env.wires.extras.messages.get(packet.extra).message;
-        let effects = self.faults.strike(port, message, now);
-        self.ports[port.index()].meter.control_faulted += u64::from(effects.is_fault());
-        let Some(delay) = effects.delay else {
-            self.lose(now, DropReason::Fault, packet, env);
-            return;
-        };
-        let message = env.wires.extras.messages.take(packet.extra).message;
-        self.respond(port, message.clone(), response + delay, now, env);
-        for late in effects.again {
-            self.respond(port, message.clone(), response + late, now, env);
         }
     }
 

@@ -32,10 +32,13 @@ use crate::chain::Store;
 use crate::config::WatchdogConfig;
 use crate::env::{Ahead, Env};
 use crate::faults::Faults;
+use crate::link::Transmitter;
+use crate::outcome::DropReason;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
+use crate::probe::port::PortMeter;
 use crate::probe::record::PortLook;
-use crate::responses::Responses;
+use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
 use crate::timers::Timers;
@@ -459,22 +462,6 @@ impl Switch {
         }
     }
 
-    /// A control frame takes effect.
-    fn on_control(
-        &mut self,
-        port: PortId,
-        message: &ControlMessage,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        if !env.shared.config.receivers.is_empty() && self.on_host_pause(port, message, now, env) {
-            return;
-        }
-        let view = NodeView { now, books: &self.books };
-        self.scheme.fc.control(&view, port, message, &mut self.scheme.actions);
-        self.carry_out(now, env);
-    }
-
     /// The link at `port` fails or recovers. What was queued for it is lost.
     fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
         if up {
@@ -488,7 +475,7 @@ impl Switch {
         self.guard(port);
         if !up {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();
-            self.flush(port, &queues, now, crate::outcome::DropReason::LinkDown, env);
+            self.flush(port, &queues, now, DropReason::LinkDown, env);
             while let Some(frame) = self.ports[port.index()].pop_control() {
                 env.wires.extras.discard(&frame);
             }
@@ -524,5 +511,41 @@ impl Switch {
     /// The same as [`Switch::has_foreground`], control frames in their response time aside.
     pub(crate) fn has_foreground_traffic(&self) -> bool {
         self.timers.foreground() > self.responding.timers() || self.clocks.min() != Time::NEVER
+    }
+}
+
+impl Responder for Switch {
+    type Timer = SwitchTimer;
+
+    fn responses(&mut self) -> (&mut Responses<SwitchTimer>, &mut Timers<SwitchTimer>) {
+        (&mut self.responding, &mut self.timers)
+    }
+
+    fn faults(&mut self) -> &mut Faults {
+        &mut self.faults
+    }
+
+    fn port(&mut self, port: PortId) -> (&Transmitter, &mut PortMeter) {
+        let Port { tx, meter, .. } = &mut self.ports[port.index()];
+        (tx, meter)
+    }
+
+    fn on_control(
+        &mut self,
+        port: PortId,
+        message: &ControlMessage,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        if !env.shared.config.receivers.is_empty() && self.on_host_pause(port, message, now, env) {
+            return;
+        }
+        let view = NodeView { now, books: &self.books };
+        self.scheme.fc.control(&view, port, message, &mut self.scheme.actions);
+        self.carry_out(now, env);
+    }
+
+    fn lose(&mut self, reason: DropReason, frame: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        self.lose(now, reason, frame, env);
     }
 }

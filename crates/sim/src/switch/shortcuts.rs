@@ -46,6 +46,7 @@ use super::obstacles::Obstacles;
 use super::port::{Port, Queue};
 use super::{NO_PORT, Path, Switch};
 use crate::env::Env;
+use crate::responses::Responder;
 use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortBook, PortQueue, Verdict};
 use weir_net::Forwarding;
@@ -136,7 +137,7 @@ impl Switch {
     #[cold]
     fn not_forwarded(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         if packet.kind == PacketKind::Control {
-            self.on_control_frame(packet, now, env);
+            self.on_control_frame(packet.ingress, packet, now, env);
         } else {
             self.drop_unroutable(packet, now, env);
         }
