@@ -107,16 +107,18 @@ impl Diff {
             let of = |side: &Side| side.run(**seed).map(|r| r.traffic.clone());
             of(a) != of(b)
         };
+        let settings = settings::changes(&a.settings, &b.settings);
+        let used = || b.runs.first().map_or(0, |r| r.ports.len());
         Self {
             names: [a.name.clone(), b.name.clone()],
-            settings: settings::changes(&a.settings, &b.settings),
             rows: rows::rows(a, b, &common),
             other_traffic: common.iter().filter(other_traffic).copied().collect(),
             runs: [a.runs.len(), b.runs.len()],
             flows: flow_changes(a, b, &common),
             appeared: appeared(a, b, &common),
-            ports: b.runs.first().map_or(0, |r| r.ports.len()),
-            ports_apart: ports_apart(a, b),
+            ports: b.network.as_ref().map_or_else(used, BTreeSet::len),
+            ports_apart: ports_apart(a, b, &settings),
+            settings,
             common,
         }
     }
@@ -136,9 +138,17 @@ impl Diff {
     }
 }
 
-fn ports_apart(a: &Side, b: &Side) -> usize {
+/// Ports that only one side has. Results list the ports that were used, which other traffic
+/// changes too: there, it is looked at only if the settings of the topology differ.
+fn ports_apart(a: &Side, b: &Side, settings: &[SettingChange]) -> usize {
+    if let (Some(ours), Some(theirs)) = (&a.network, &b.network) {
+        return ours.symmetric_difference(theirs).count();
+    }
+    if !settings.iter().any(|s| s.key.starts_with("topology.")) {
+        return 0;
+    }
     let names = |side: &Side| -> BTreeSet<String> {
-        side.runs.first().iter().flat_map(|r| &r.ports).map(|p| p.name.clone()).collect()
+        side.runs.iter().flat_map(|r| &r.ports).map(|p| p.name.clone()).collect()
     };
     names(a).symmetric_difference(&names(b)).count()
 }
@@ -179,7 +189,14 @@ fn appeared(a: &Side, b: &Side, common: &[u64]) -> Appeared {
         let ports = side.runs.iter().flat_map(|r| &r.ports);
         ports.filter(|p| has(p)).map(|p| p.name.clone()).collect()
     };
-    let one = |has: fn(&PortFacts) -> bool| OneSided::new(&ports(a, has), &ports(b, has));
+    // with other traffic it is chance which ports do something, but not that none did
+    let chance = |ours: &BTreeSet<String>, theirs: &BTreeSet<String>| {
+        common.is_empty() && !ours.is_empty() && !theirs.is_empty()
+    };
+    let one = |has: fn(&PortFacts) -> bool| match (ports(a, has), ports(b, has)) {
+        (ours, theirs) if chance(&ours, &theirs) => OneSided::default(),
+        (ours, theirs) => OneSided::new(&ours, &theirs),
+    };
     let victims = |side: &Side| -> BTreeSet<String> {
         let runs = side.runs.iter().filter(|r| common.contains(&r.seed));
         let of = |r: &Facts| {

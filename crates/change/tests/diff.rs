@@ -173,6 +173,30 @@ fn different_networks_are_told_from_a_change() {
     assert_eq!(Diff::new(&a, &a.clone()).ports_apart, 0);
 }
 
+/// Results list the ports that were used: with other traffic these are others, in the same
+/// network.
+#[test]
+fn results_of_two_seeds_are_of_the_same_network() {
+    let of = |seed: u64, unused: usize, pausing: usize| {
+        let mut side = Side { network: None, ..side(RANDOM, &[], &[seed]) };
+        let ports = &mut side.runs[0].ports;
+        ports.remove(unused);
+        for (i, port) in ports.iter_mut().enumerate() {
+            (port.dropped, port.pauses) = (0, u64::from(i == pausing));
+        }
+        side
+    };
+    let (a, b) = (of(1, 0, 3), of(2, 1, 4));
+    let diff = Diff::new(&a, &b);
+    assert_eq!((diff.ports_apart, diff.significant().count()), (0, 0));
+    assert!(diff.appeared.pausing.is_empty(), "which port pauses is chance");
+    let text = paragraph(&diff);
+    assert!(!text.contains("different networks") && !text.contains("ports"), "{text}");
+    // none against some is not
+    let none = of(1, 0, usize::MAX);
+    assert_eq!(Diff::new(&none, &b).appeared.pausing.new.len(), 1);
+}
+
 #[test]
 fn results_of_an_interrupted_run_are_refused() {
     let cut = |text: String| text.replace("\"how\": \"drained\"", "\"how\": \"interrupted\"");

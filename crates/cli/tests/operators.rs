@@ -234,6 +234,29 @@ fn an_imported_fabric_runs() {
     assert!(run.is_object() || run.is_array(), "{run}");
 }
 
+/// Traffic of a lossy class is dropped where its queue is full, and pauses nobody; that of a
+/// lossless class is paused, and nothing is lost.
+#[test]
+fn lossy_traffic_of_an_imported_fabric_pauses_nothing() {
+    let file = scratch("sonic-lossy").join("x.toml");
+    let path = file.to_str().expect("text");
+    let files = ["leaf1.json", "leaf2.json", "spine1.json"].map(example);
+    stdout(&["import", "sonic", &files[0], &files[1], &files[2], "--out", path]);
+    let text = fs::read_to_string(&file).expect("a scenario");
+    let (head, _) = text.split_once("# Replace this").expect("traffic comes last");
+    for (priority, paused) in [(0, false), (3, true)] {
+        let incast = format!(
+            "[run]\nallow-loss = true\n[[traffic]]\nkind = \"burst\"\nsize = \"30MB\"\n\
+             from = [\"server2\", \"server3\", \"server4\"]\nto = \"server1\"\n\
+             priority = {priority}\n"
+        );
+        fs::write(&file, format!("{head}{incast}")).expect("a file");
+        let totals = &json(&["run", path, "--json"])["totals"];
+        let has = |figure: &str| totals[figure].as_u64().expect("a count") > 0;
+        assert_eq!((has("control_frames"), has("dropped")), (paused, !paused), "{totals}");
+    }
+}
+
 #[test]
 fn codes_are_explained() {
     let text = stdout(&["explain", "sn901"]);

@@ -65,7 +65,7 @@ impl Budget {
         let mut headroom = self.headroom();
         let Some(cells) = self.cells else { return headroom.bytes() };
         headroom.forward_frame = Bytes::ZERO;
-        cells.most(headroom.bytes()).saturating_add(self.stored())
+        cells.most(headroom.bytes(), self.forward_frame).saturating_add(self.stored())
     }
 
     /// The memory of a largest lossless frame.

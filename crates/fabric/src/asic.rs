@@ -36,6 +36,10 @@ pub struct Asic {
     pub hints: &'static [&'static str],
 }
 
+const fn mib(n: u64) -> Option<Bytes> {
+    Some(Bytes::new(n << 20))
+}
+
 const fn spectrum(name: &'static str, cell: u64, hints: &'static [&'static str]) -> Asic {
     Asic {
         name,
@@ -51,11 +55,13 @@ const fn spectrum(name: &'static str, cell: u64, hints: &'static [&'static str])
     }
 }
 
+const SPECTRUM_1: [&str; 6] = ["sn2700", "sn2410", "sn2100", "sn2740", "sn2010", "sn2201"];
+
 /// The families that are known.
 pub static ASICS: [Asic; 8] = [
-    spectrum("spectrum-1", 96, &["msn2700", "msn2410", "msn2100", "msn2740", "msn2010"]),
-    spectrum("spectrum-2", 144, &["msn3700", "msn3800", "msn3420"]),
-    spectrum("spectrum-3", 144, &["msn4600", "msn4700", "msn4410"]),
+    Asic { buffer: mib(16), ..spectrum("spectrum-1", 96, &SPECTRUM_1) },
+    Asic { buffer: mib(42), ..spectrum("spectrum-2", 144, &["sn3700", "sn3800", "sn3420"]) },
+    Asic { buffer: mib(64), ..spectrum("spectrum-3", 144, &["sn4600", "sn4700", "sn4410"]) },
     Asic { tile_per_gbps: 15, ..spectrum("spectrum-4", 192, &["sn5600", "sn5400"]) },
     Asic { tile_per_gbps: 15, ..spectrum("spectrum-5", 192, &["sn5610", "sn5640"]) },
     Asic { pipeline_kib: 42, extra: 18 * 1024, ..spectrum("spectrum-6", 256, &["sn6600"]) },
@@ -115,6 +121,8 @@ mod tests {
         assert_eq!(Asic::find("spectrum-9"), None);
         let by_sku = |sku| Asic::of_device(sku).map(|a| a.name);
         assert_eq!(by_sku("ACS-MSN2700"), Some("spectrum-1"));
+        assert_eq!(by_sku("Mellanox-SN2700-D48C8"), Some("spectrum-1"));
+        assert_eq!(by_sku("x86_64-mlnx_msn4600c-r0"), Some("spectrum-3"));
         assert_eq!(by_sku("Mellanox-SN5600-V256"), Some("spectrum-4"));
         assert_eq!(by_sku("Force10-S6000"), None);
     }

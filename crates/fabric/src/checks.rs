@@ -6,7 +6,9 @@ mod hosts;
 mod links;
 mod maps;
 mod marking;
+mod names;
 mod pools;
+mod reprofile;
 mod tunnels;
 mod watchdog;
 
@@ -74,6 +76,7 @@ pub fn check(
             }
             out.push(Finding::new(&code::SN105, switch.index, String::new(), message));
         }
+        names::check(switch, out);
         buffers::check(switch, out);
         headroom::check(switch, options, out);
         pools::check(switch, options, out);

@@ -272,6 +272,12 @@ codes! {
         why "A packet is lossless on one hop and lossy on the next, where it is dropped."
         mend "Use the same DSCP_TO_TC_MAP everywhere."
         evidence &[PG_DROPS];
+    SN505 Error "a traffic class has no queue or no priority group"
+        why "DSCP_TO_TC_MAP leads to a traffic class that the map of queues or of priority groups \
+             does not have. Such packets go where the family puts unmapped classes: lossless \
+             traffic may become lossy, and the reverse."
+        mend "Add the class to the map, or correct the DSCP's class."
+        evidence &[PG_DROPS];
     SN601 Warning "a lossless queue is not marked"
         why "Without ECN, congestion control does not react and PFC does all the work: pauses \
              spread."

@@ -4,6 +4,7 @@
 //! becomes a finding with the place of the value, and counts as not given.
 
 mod read;
+mod row;
 mod tables;
 
 use crate::finding::Finding;

@@ -1,4 +1,5 @@
-//! Settings of hosts, out of scripts and command output: `mlnx_qos`, `cma_roce_tos`, `ethtool -a`.
+//! Settings of hosts, out of scripts and command output: `mlnx_qos`, `dcb`, `cma_roce_tos`,
+//! `ethtool -a`.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,8 @@ pub enum HostFact {
     Tos(u64),
     /// A DSCP for a priority: `--dscp2prio set,26,3`.
     DscpToPriority(u8, u8),
+    /// All DSCPs of a priority, as `mlnx_qos` prints them.
+    Dscps(BTreeSet<u8>, u8),
     /// Priorities with PFC.
     Pfc(BTreeSet<u8>),
     /// How priorities are assigned.
@@ -62,7 +65,8 @@ impl Host {
                     let on = |side| words.windows(2).any(|w| w == [side, "on"]);
                     (on("rx") || on("tx")).then(|| HostFact::LinkPause(line.to_owned()))
                 }
-                _ => None,
+                Some(_) => printed(line, &words),
+                None => None,
             };
             found.into_iter().for_each(&mut say);
             if has(&words, "mlnx_qos") {
@@ -71,6 +75,51 @@ impl Host {
         }
         Self { file: file.to_owned(), settings }
     }
+}
+
+/// What `mlnx_qos`, `dcb` and the kernel print, and `dcb` takes.
+fn printed(line: &str, words: &[&str]) -> Option<HostFact> {
+    if let Some(class) = line.strip_prefix("Global tclass=") {
+        return number(class).map(HostFact::Tos);
+    }
+    if let Some(state) = line.strip_prefix("Priority trust state:") {
+        return state.trim().eq_ignore_ascii_case("pcp").then_some(HostFact::TrustsPcp);
+    }
+    match words {
+        // the row below `PFC configuration:`
+        ["enabled", bits @ ..] if bits.len() == 8 => flags(bits).map(HostFact::Pfc),
+        [priority, dscps] => {
+            let priority = priority.strip_prefix("prio:")?.parse().ok()?;
+            let list = dscps.strip_prefix("dscp:")?.split(',').filter(|d| !d.is_empty());
+            let set: Option<BTreeSet<u8>> = list.map(|d| d.parse().ok()).collect();
+            set.map(|set| HostFact::Dscps(set, priority))
+        }
+        _ if words.contains(&"prio-pfc") => Some(HostFact::Pfc(prio_pfc(words))),
+        _ => None,
+    }
+}
+
+/// `0 0 0 1 1 0 0 0`.
+fn flags(bits: &[&str]) -> Option<BTreeSet<u8>> {
+    let fits = bits.len() == 8 && bits.iter().all(|b| matches!(*b, "0" | "1"));
+    fits.then(|| (0..8).filter(|i| bits[usize::from(*i)] == "1").collect())
+}
+
+/// `dcb pfc set dev eth0 prio-pfc all:off 3:on`, and what `dcb pfc show` prints.
+fn prio_pfc(words: &[&str]) -> BTreeSet<u8> {
+    let mut set = BTreeSet::new();
+    for (which, state) in words.iter().filter_map(|w| w.split_once(':')) {
+        let on = state == "on";
+        let some: Vec<u8> = match which {
+            "all" => (0..8).collect(),
+            one => one.parse::<u8>().ok().filter(|p| *p < 8).into_iter().collect(),
+        };
+        match on {
+            true => set.extend(some),
+            false => set.retain(|p| !some.contains(p)),
+        }
+    }
+    set
 }
 
 fn has(words: &[&str], program: &str) -> bool {
@@ -102,10 +151,7 @@ fn mlnx_qos(words: &[&str]) -> Vec<HostFact> {
     let mut all = Vec::new();
     if let Some(list) = value(words, &["--pfc", "-f"]) {
         let bits: Vec<&str> = list.split(',').map(str::trim).collect();
-        if bits.len() == 8 && bits.iter().all(|b| matches!(*b, "0" | "1")) {
-            let set = (0..8).filter(|i| bits[usize::from(*i)] == "1").collect();
-            all.push(HostFact::Pfc(set));
-        }
+        all.extend(flags(&bits).map(HostFact::Pfc));
     }
     if value(words, &["--trust"]).is_some_and(|v| v.eq_ignore_ascii_case("pcp")) {
         all.push(HostFact::TrustsPcp);
@@ -140,5 +186,25 @@ mod tests {
         assert_eq!(found[2].what, HostFact::Tos(106));
         assert_eq!(found[3].what, HostFact::Tos(104));
         assert_eq!(found[5].what, HostFact::DscpToPriority(26, 3));
+    }
+
+    #[test]
+    fn what_tools_print_is_read() {
+        let text = "DCBX mode: OS controlled\nPriority trust state: pcp\ndscp2prio mapping:\n\
+                    \tprio:0 dscp:07,06,05,04,03,02,01,00,\n\tprio:3 dscp:26,\n\
+                    PFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\
+                    \tenabled     0   0   0   1   0   0   0   0\nGlobal tclass=106\n\
+                    dcb pfc set dev eth0 prio-pfc all:off 3:on 4:on\n";
+        let found = Host::read("host.txt", text).settings;
+        let wanted = [
+            (2, HostFact::TrustsPcp),
+            (4, HostFact::Dscps((0..8).collect(), 0)),
+            (5, HostFact::Dscps([26].into(), 3)),
+            (8, HostFact::Pfc([3].into())),
+            (9, HostFact::Tos(106)),
+            (10, HostFact::Pfc([3, 4].into())),
+        ];
+        let found: Vec<_> = found.into_iter().map(|s| (s.line, s.what)).collect();
+        assert_eq!(found, wanted);
     }
 }

@@ -5,6 +5,7 @@ use crate::search::RunError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use weir_core::{NodeId, PortId};
 use weir_results::run::Run;
 use weir_scenario::resolve::Base;
 use weir_scenario::{Experiment, Variant};
@@ -19,6 +20,8 @@ pub struct Side {
     pub settings: BTreeMap<String, String>,
     /// One per seed.
     pub runs: Vec<Facts>,
+    /// The ports of the network, used or not; `None` for results, which list those that were used.
+    pub network: Option<BTreeSet<String>>,
 }
 
 /// What is compared of one run.
@@ -157,7 +160,12 @@ impl Side {
         settings.insert("flow-control.scheme".into(), variant.scheme.name.into());
         settings.insert("congestion-control.algorithm".into(), variant.cc.name().into());
         settings.remove("run.seeds");
-        Ok(Self { name: name.to_owned(), settings, runs: facts })
+        let topo = &e.topology;
+        let nodes = (0..topo.nodes().len()).map(NodeId::from_index);
+        let ends = nodes.flat_map(|n| (0..topo.ports(n).len()).map(move |p| (n, p)));
+        let ports = ends.map(|(n, p)| topo.port_label(n, PortId::from_index(p)));
+        let network = Some(ports.collect());
+        Ok(Self { name: name.to_owned(), settings, runs: facts, network })
     }
 
     /// Reads the results of `weir run` or `weir compare`: of one row, if there are several.
@@ -184,7 +192,7 @@ impl Side {
         settings.insert("congestion-control.algorithm".into(), cc);
         settings.remove("run.seeds");
         let name = wanted.map_or_else(|| shown.clone(), |w| format!("{shown}:{w}"));
-        Ok(Self { name, settings, runs: rows.into_values().collect() })
+        Ok(Self { name, settings, runs: rows.into_values().collect(), network: None })
     }
 }
 

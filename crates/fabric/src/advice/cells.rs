@@ -38,9 +38,12 @@ impl Cells {
         (self.cell.stored(worst).get() as f64 / wire.max(1) as f64).max(1.0)
     }
 
-    /// The most memory of frames that take so many bytes on the wire.
-    pub fn most(&self, wire: Bytes) -> Bytes {
-        self.cell.most(wire, self.smallest, OVERHEAD)
+    /// The most memory of frames, not larger than `largest`, that take so many bytes on the wire.
+    pub fn most(&self, wire: Bytes, largest: Bytes) -> Bytes {
+        let worst = self.worst(largest);
+        let (stored, taken) = (self.cell.stored(worst).get(), worst.saturating_add(OVERHEAD).get());
+        let most = (u128::from(wire.get()) * u128::from(stored)).div_ceil(u128::from(taken));
+        Bytes::new(u64::try_from(most).unwrap_or(u64::MAX)).max(wire)
     }
 }
 
@@ -70,6 +73,18 @@ mod tests {
     fn cells_never_take_less_than_the_wire() {
         // one byte less on the wire is not stored: preambles count as memory
         assert!((cells(1, 1500).factor(Bytes::new(1518)) - 1.0).abs() < 1e-12);
-        assert_eq!(cells(1, 1500).most(Bytes::new(10_000)), Bytes::new(10_000));
+        let large = Bytes::new(1518);
+        assert_eq!(cells(1, 1500).most(Bytes::new(10_000), large), Bytes::new(10_000));
+    }
+
+    /// Frames of 1042 B only take 6 cells of 192 B, 1152 B for 1062 B on the wire. A frame of
+    /// 1153 B, which would take 7, is larger than the largest.
+    #[test]
+    fn no_frame_is_counted_that_is_larger_than_the_largest() {
+        let (wire, largest) = (Bytes::new(1_062_000), Bytes::new(1042));
+        assert_eq!(cells(192, 1042).most(wire, largest), Bytes::new(1_152_000));
+        // 1344 B of 1173 B
+        let most = cells(192, 1042).most(wire, Bytes::new(1153));
+        assert_eq!(most, Bytes::new(1_062_000u64 * 1344 / 1173 + 1));
     }
 }

@@ -1,6 +1,7 @@
 //! Headroom configured against headroom needed.
 
-use super::Options;
+use super::reprofile::{named_for, other};
+use super::{Options, reprofile};
 use crate::advice::{Budget, FRAMING};
 use crate::code::{self, Code};
 use crate::config::{Profile, Switch};
@@ -14,7 +15,7 @@ use weir_core::{Bytes, Length, Rate, Time};
 pub(crate) const PHYSICAL: &str = "802.1Qbb delay budget";
 /// Beyond this many times the need, headroom is called large.
 const LARGE: u64 = 4;
-const KIB: u64 = 1024;
+pub(super) const KIB: u64 = 1024;
 
 /// What a priority group has and needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,10 +81,16 @@ fn effective(
     group: u8,
     options: &Options,
 ) -> Option<(String, Profile)> {
-    if let Some((name, profile)) = switch.profile_of(port, group) {
+    let entry = switch.groups.get(&(port.to_owned(), group));
+    let known = switch.profile_of(port, group);
+    let null = switch.dynamic_model && entry.is_some_and(|g| g.profile.is_none());
+    let dynamic = null || known.is_some_and(|(_, p)| p.computed && p.xoff == 0);
+    if dynamic && let Some(found) = computed(switch, port, options) {
+        return Some(found);
+    }
+    if let Some((name, profile)) = known {
         return Some((name.to_owned(), profile.clone()));
     }
-    let entry = switch.groups.get(&(port.to_owned(), group));
     if switch.dynamic_model || entry.is_some_and(|g| g.profile.is_some()) {
         return None;
     }
@@ -97,6 +104,15 @@ fn effective(
         ..Profile::default()
     };
     Some((format!("pg_lossless_{speed}_{cable}m_profile (lookup)"), profile))
+}
+
+/// What the switch will compute for a group of the dynamic model, where its family is known.
+fn computed(switch: &Switch, port: &str, options: &Options) -> Option<(String, Profile)> {
+    let (_, sizes) = needs(switch, port, options)?.1?;
+    let (speed, cable) = (switch.ports.get(port)?.speed?, *switch.cables.get(port)?);
+    let profile =
+        Profile { size: sizes.size, xon: sizes.xon, xoff: sizes.xoff, ..Profile::default() };
+    Some((format!("pg_lossless_{speed}_{cable}m_profile (computed)"), profile))
 }
 
 /// All lossless groups of a switch whose need is known.
@@ -158,13 +174,21 @@ pub(super) fn check(switch: &Switch, options: &Options, out: &mut Vec<Finding>) 
 fn sizes(switch: &Switch, m: &Margin, options: &Options, out: &mut Vec<Finding>) {
     let place = || match switch.profiles.contains_key(&m.profile) {
         true => pointer(&["BUFFER_PROFILE", &m.profile, "xoff"]),
-        false => pointer(&["CABLE_LENGTH"]),
+        false => match switch.groups.get(&(m.port.clone(), m.group)) {
+            Some(entry) => pointer(&["BUFFER_PG", &entry.key]),
+            None => pointer(&["CABLE_LENGTH"]),
+        },
     };
     let link = format!("{} and {} m", Rate::from_bps(m.speed * 1_000_000), m.cable);
     let mut say = |code: &'static Code, message: String, rule: String, wanted: Option<u64>| {
         let mut found = Finding::new(code, switch.index, place(), message).by_rule(rule);
         if let Some(wanted) = wanted.filter(|_| switch.profiles.contains_key(&m.profile)) {
-            found.changes = raise(switch, &m.profile, wanted);
+            // a profile that was computed for other ports stays as it is
+            let own = reprofile::changes(switch, &m.port, m.group, &m.profile, options);
+            found.changes = match own.is_empty() {
+                true => raise(switch, &m.profile, wanted),
+                false => own,
+            };
         }
         out.push(found);
     };
@@ -251,7 +275,7 @@ fn groups(switch: &Switch, port: &str, options: &Options, out: &mut Vec<Finding>
             _ => {}
         }
         if let Some((name, profile)) = &profile {
-            for_another_port(switch, port, name, out);
+            for_another_port(switch, port, group, name, options, out);
             from_table(switch, port, name, profile, options, out);
         }
     }
@@ -281,29 +305,25 @@ fn lookup_says(switch: &Switch, port: &str, options: &Options, out: &mut Vec<Fin
     true
 }
 
-/// `pg_lossless_100000_40m_profile`: speed and metres.
-fn named_for(profile: &str) -> Option<(u64, u64)> {
-    let rest = profile.strip_prefix("pg_lossless_")?;
-    let mut parts = rest.split('_');
-    let speed = parts.next()?.parse().ok()?;
-    let cable = parts.next()?.strip_suffix('m')?.parse().ok()?;
-    Some((speed, cable))
-}
-
-fn for_another_port(switch: &Switch, port: &str, name: &str, out: &mut Vec<Finding>) {
+fn for_another_port(
+    switch: &Switch,
+    port: &str,
+    group: u8,
+    name: &str,
+    options: &Options,
+    out: &mut Vec<Finding>,
+) {
     let Some((speed, cable)) = named_for(name) else { return };
-    let has = (switch.ports.get(port).and_then(|p| p.speed), switch.cables.get(port).copied());
-    let other = has.0.is_some_and(|s| s != speed) || has.1.is_some_and(|c| c != cable);
-    if other {
-        let show = |n: Option<u64>| n.map_or_else(|| "?".into(), |n| n.to_string());
-        let message = format!(
-            "profile {name} is for {speed} Mb/s and {cable} m; the port has {} Mb/s and {} m",
-            show(has.0),
-            show(has.1)
-        );
-        let place = pointer(&["PORT", port]);
-        out.push(Finding::new(&code::SN207, switch.index, place, message));
-    }
+    let Some(has) = other(switch, port, name) else { return };
+    let show = |n: Option<u64>| n.map_or_else(|| "?".into(), |n| n.to_string());
+    let message = format!(
+        "profile {name} is for {speed} Mb/s and {cable} m; the port has {} Mb/s and {} m",
+        show(has.0),
+        show(has.1)
+    );
+    let mut found = Finding::new(&code::SN207, switch.index, pointer(&["PORT", port]), message);
+    found.changes = reprofile::changes(switch, port, group, name, options);
+    out.push(found);
 }
 
 fn from_table(
@@ -340,8 +360,10 @@ fn cable(switch: &Switch, port: &str, out: &mut Vec<Finding>) {
 /// The headroom of all groups of a port against the most that a port may have.
 fn port_sum(switch: &Switch, port: &str, options: &Options, out: &mut Vec<Finding>) {
     let (Some(most), Some(asic)) = (options.max_headroom, options.asic_of(switch)) else { return };
+    let paused: Vec<u8> = switch.pfc(port).iter().map(|p| switch.group_of(port, *p)).collect();
     let sizes: BTreeMap<u8, u64> = (0..8)
-        .filter_map(|g| Some((g, switch.profile_of(port, g)?.1)))
+        .filter(|g| paused.contains(g) || switch.groups.contains_key(&(port.to_owned(), *g)))
+        .filter_map(|g| Some((g, effective(switch, port, g, options)?.1)))
         .filter(|(_, profile)| profile.xoff > 0)
         .map(|(g, profile)| (g, profile.size))
         .collect();

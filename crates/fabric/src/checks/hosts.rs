@@ -34,6 +34,20 @@ pub(super) fn check(switches: &[Switch], hosts: &[Host], out: &mut Vec<Finding>)
                         );
                     }
                 }
+                HostFact::Dscps(set, priority)
+                    if pfc.contains(priority)
+                        && !dscps.is_empty()
+                        && set.intersection(&dscps).next().is_none() =>
+                {
+                    say(
+                        &code::SN902,
+                        format!(
+                            "DSCP {} is priority {priority} here; lossless at the switches: {}",
+                            list(set),
+                            list(&dscps)
+                        ),
+                    );
+                }
                 HostFact::Pfc(set) if !pfc.is_empty() && *set != pfc => {
                     let message = format!(
                         "PFC of priorities {} here, {} at the switches",

@@ -7,11 +7,15 @@ use crate::finding::{Finding, pointer};
 use crate::patch::Change;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Traffic classes.
+const CLASSES: u8 = 16;
+
 /// Checks the maps of a switch.
 pub(super) fn check(switch: &Switch, out: &mut Vec<Finding>) {
     references(switch, out);
     for port in switch.ports.keys().filter(|p| !switch.pfc(p).is_empty()) {
         classes(switch, port, out);
+        nowhere(switch, port, out);
         if switch.ports[port].asymmetric {
             let message = format!("pfc_asym is on at {port}");
             let path = ["PORT", port.as_str(), "pfc_asym"];
@@ -31,6 +35,8 @@ fn references(switch: &Switch, out: &mut Vec<Finding>) {
     for (port, qos) in &switch.qos {
         let all = [
             ("dscp_to_tc_map", "DSCP_TO_TC_MAP", &qos.dscp_to_tc),
+            ("dot1p_to_tc_map", "DOT1P_TO_TC_MAP", &qos.dot1p_to_tc),
+            ("tc_to_dscp_map", "TC_TO_DSCP_MAP", &qos.tc_to_dscp),
             ("tc_to_queue_map", "TC_TO_QUEUE_MAP", &qos.tc_to_queue),
             ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", &qos.tc_to_pg),
             ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", &qos.pfc_to_queue),
@@ -38,13 +44,20 @@ fn references(switch: &Switch, out: &mut Vec<Finding>) {
         ];
         for (field, table, name) in all {
             let Some(name) = name else { continue };
-            // a file without the table at all is a part of a configuration
             let there = switch.maps.contains_key(&(table.to_owned(), name.clone()));
-            if !there && switch.maps.keys().any(|(t, _)| t == table) {
+            // a file without ports and without the table is a part of a configuration
+            let whole = switch.root.get("PORT").is_some();
+            if !there && (whole || switch.maps.keys().any(|(t, _)| t == table)) {
                 let message = format!("{table} has no `{name}`");
                 let place = pointer(&["PORT_QOS_MAP", port, field]);
                 out.push(Finding::new(&code::SN103, switch.index, place, message));
             }
+        }
+        let scheduler = qos.scheduler.as_ref().filter(|_| !switch.schedulers.is_empty());
+        if let Some(name) = scheduler.filter(|name| !switch.schedulers.contains_key(*name)) {
+            let message = format!("SCHEDULER has no `{name}`");
+            let place = pointer(&["PORT_QOS_MAP", port, "scheduler"]);
+            out.push(Finding::new(&code::SN103, switch.index, place, message));
         }
     }
 }
@@ -59,7 +72,7 @@ fn classes(switch: &Switch, port: &str, out: &mut Vec<Finding>) {
         out.push(Finding::new(code, switch.index, place, message));
     };
     let mut served = BTreeSet::new();
-    for class in 0..8 {
+    for class in 0..CLASSES {
         let queue = switch.mapped("TC_TO_QUEUE_MAP", qos.tc_to_queue.as_ref(), class);
         let group = switch.mapped("TC_TO_PRIORITY_GROUP_MAP", qos.tc_to_pg.as_ref(), class);
         let (Some(queue), Some(group)) = (queue, group) else { continue };
@@ -82,6 +95,16 @@ fn classes(switch: &Switch, port: &str, out: &mut Vec<Finding>) {
             None => {}
         }
     }
+    // what a map says that is not there is not known
+    let known = |table: &str, name: &Option<String>| {
+        let key = name.clone().map(|name| (table.to_owned(), name));
+        key.is_none_or(|key| switch.maps.contains_key(&key))
+    };
+    if !known("TC_TO_QUEUE_MAP", &qos.tc_to_queue)
+        || !known("TC_TO_PRIORITY_GROUP_MAP", &qos.tc_to_pg)
+    {
+        return;
+    }
     let Some(name) = &qos.dscp_to_tc else { return };
     let Some(dscp) = switch.maps.get(&("DSCP_TO_TC_MAP".to_owned(), name.clone())) else { return };
     for priority in &pfc {
@@ -90,6 +113,31 @@ fn classes(switch: &Switch, port: &str, out: &mut Vec<Finding>) {
         if !dscp.0.values().any(reached) {
             let message = format!("no DSCP of map {name} leads to priority {priority}");
             say(&code::SN503, "dscp_to_tc_map", message);
+        }
+    }
+}
+
+/// Classes that packets get, but that have no queue or no priority group.
+fn nowhere(switch: &Switch, port: &str, out: &mut Vec<Finding>) {
+    let qos = switch.qos_of(port);
+    let named =
+        |table: &str, name: &Option<String>| switch.maps.get(&(table.to_owned(), name.clone()?));
+    let Some(given) = named("DSCP_TO_TC_MAP", &qos.dscp_to_tc) else { return };
+    for (field, table, name, what) in [
+        ("tc_to_queue_map", "TC_TO_QUEUE_MAP", &qos.tc_to_queue, "queue"),
+        ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", &qos.tc_to_pg, "priority group"),
+    ] {
+        let Some(map) = named(table, name) else { continue };
+        let without: BTreeSet<u8> =
+            given.0.values().copied().filter(|class| !map.0.contains_key(class)).collect();
+        for class in without {
+            let from = given.0.iter().find(|(_, to)| **to == class).map_or(0, |(dscp, _)| *dscp);
+            let message = format!(
+                "DSCP {from} is class {class}, for which {table} `{}` has no {what}",
+                name.as_deref().unwrap_or_default()
+            );
+            let place = pointer(&["PORT_QOS_MAP", port, field]);
+            out.push(Finding::new(&code::SN505, switch.index, place, message));
         }
     }
 }

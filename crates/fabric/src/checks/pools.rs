@@ -47,12 +47,21 @@ fn memory(switch: &Switch, options: &Options, out: &mut Vec<Finding>) {
     let all = sized
         .iter()
         .fold(0u64, |sum, (_, size, xoff)| sum.saturating_add(*size).saturating_add(*xoff));
-    if all > memory {
-        let cells = asic.filter(|a| a.cell > 0).map_or_else(String::new, |a| {
+    // each group has its guaranteed memory besides
+    let groups = switch.groups.values().filter_map(|g| switch.profiles.get(g.profile.as_ref()?));
+    let least = groups.fold(0u64, |sum, p| sum.saturating_add(p.size));
+    let left = memory.saturating_sub(least);
+    if all > left {
+        let cells = asic.filter(|a| a.cell > 0 && all > memory);
+        let cells = cells.map_or_else(String::new, |a| {
             format!(" ({} of {} cells of {} B)", all.div_ceil(a.cell), memory / a.cell, a.cell)
         });
+        let besides = match least {
+            0 => String::new(),
+            _ => format!(" less {least} B that the groups are guaranteed"),
+        };
         let message =
-            format!("size and xoff of the ingress pools are {all} B of {memory} B{cells}");
+            format!("size and xoff of the ingress pools are {all} B of {memory} B{cells}{besides}");
         let place = pointer(&["BUFFER_POOL", largest, "size"]);
         out.push(Finding::new(&code::SN301, switch.index, place, message));
     }

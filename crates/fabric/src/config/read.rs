@@ -1,200 +1,13 @@
 //! From JSON to tables.
 
+use super::row::{Found, Row, port_and_range, rows, short};
 use super::tables::{
     Direction, Group, Map8, Pool, Port, Profile, QosMap, Queue, Tunnel, Watchdog, Wred,
 };
 use super::{Lines, Switch};
-use crate::code::{self, Code};
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
-
-/// One entry of a table, with where it stands.
-struct Row<'a> {
-    file: usize,
-    table: &'a str,
-    key: &'a str,
-    fields: &'a Map<String, Value>,
-}
-
-type Found<'f> = &'f mut Vec<Finding>;
-
-impl<'a> Row<'a> {
-    fn pointer(&self, field: &str) -> String {
-        pointer(&[self.table, self.key, field])
-    }
-
-    fn say(&self, out: Found<'_>, code: &'static Code, field: &str, message: String) {
-        out.push(Finding::new(code, self.file, self.pointer(field), message));
-    }
-
-    /// A field as text. A number is accepted with a remark; anything else is broken.
-    fn text(&self, field: &str, out: Found<'_>) -> Option<String> {
-        match self.fields.get(field)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => {
-                let change =
-                    Change::set(self.file, &[self.table, self.key, field], number.to_string());
-                let message = format!("`{field}` is the number {number}, not a string");
-                let found = Finding::new(&code::SN104, self.file, self.pointer(field), message);
-                out.push(found.mended_by(change));
-                Some(number.to_string())
-            }
-            other => {
-                let message = format!("`{field}` is {}, not a string", kind(other));
-                self.say(out, &code::SN101, field, message);
-                None
-            }
-        }
-    }
-
-    /// A whole number of a range.
-    fn number(&self, field: &str, range: RangeInclusive<i64>, out: Found<'_>) -> Option<i64> {
-        let text = self.text(field, out)?;
-        match text.trim().parse::<i64>() {
-            Ok(n) if range.contains(&n) => Some(n),
-            _ => {
-                let (low, high) = (range.start(), range.end());
-                let valid = match *high {
-                    i64::MAX => format!("a whole number from {low}"),
-                    _ => format!("a whole number from {low} to {high}"),
-                };
-                let message = format!("`{field}` is \"{}\": {valid}", short(&text));
-                let found = Finding::new(&code::SN101, self.file, self.pointer(field), message);
-                let path = [self.table, self.key, field];
-                out.push(match usual(field) {
-                    Some(usual) => found.mended_by(Change::set(self.file, &path, usual)),
-                    None => found,
-                });
-                None
-            }
-        }
-    }
-
-    fn bytes(&self, field: &str, out: Found<'_>) -> Option<u64> {
-        self.number(field, 0..=i64::MAX, out).and_then(|n| u64::try_from(n).ok())
-    }
-
-    /// One of several words.
-    fn word(&self, field: &str, valid: &[&str], out: Found<'_>) -> Option<String> {
-        let text = self.text(field, out)?;
-        if valid.contains(&text.as_str()) {
-            return Some(text);
-        }
-        let message = format!("`{field}` is \"{}\": one of {}", short(&text), valid.join(", "));
-        self.say(out, &code::SN101, field, message);
-        None
-    }
-
-    fn mandatory(&self, field: &str, out: Found<'_>) {
-        if !self.fields.contains_key(field) {
-            let place = pointer(&[self.table, self.key]);
-            let message = format!("`{field}` of {} `{}` is missing", self.table, short(self.key));
-            out.push(Finding::new(&code::SN102, self.file, place, message));
-        }
-    }
-
-    /// A name, also in the old form `[TABLE|name]`.
-    fn name(&self, field: &str, out: Found<'_>) -> Option<String> {
-        let text = self.text(field, out)?;
-        let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(&text);
-        let name = inner.rsplit('|').next().unwrap_or(inner);
-        (!name.is_empty()).then(|| name.to_owned())
-    }
-
-    /// A list of priorities: `3,4` or `3-4`.
-    fn priorities(&self, field: &str, out: Found<'_>) -> Option<BTreeSet<u8>> {
-        let text = self.text(field, out)?;
-        match ranges(&text) {
-            Some(set) => Some(set),
-            None => {
-                let message =
-                    format!("`{field}` is \"{}\": priorities 0 to 7, such as 3,4", short(&text));
-                self.say(out, &code::SN101, field, message);
-                None
-            }
-        }
-    }
-}
-
-/// What `pfcwd start_default` sets, in ms. Other values that are broken have no value that is
-/// surely meant, and the nearest valid one may not fit to the rest.
-fn usual(field: &str) -> Option<i64> {
-    matches!(field, "detection_time" | "restoration_time" | "POLL_INTERVAL").then_some(200)
-}
-
-/// What a JSON value is.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// Long text is cut in messages.
-fn short(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// `3-4`, `0,1,2`, `3,5-6`, or nothing, of 0 to 7.
-fn ranges(text: &str) -> Option<BTreeSet<u8>> {
-    let mut all = BTreeSet::new();
-    for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high): (u8, u8) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        if low > high || high > 7 {
-            return None;
-        }
-        all.extend(low..=high);
-    }
-    Some(all)
-}
-
-/// The rows of a table; what is no table, or no row, is a finding.
-fn rows<'a>(file: usize, root: &'a Value, table: &'a str, out: Found<'_>) -> Vec<Row<'a>> {
-    let Some(value) = root.get(table) else { return Vec::new() };
-    let Some(entries) = value.as_object() else {
-        let message = format!("{table} is {}, not an object", kind(value));
-        out.push(Finding::new(&code::SN101, file, pointer(&[table]), message));
-        return Vec::new();
-    };
-    let mut all = Vec::new();
-    for (key, value) in entries {
-        match value.as_object() {
-            Some(fields) => all.push(Row { file, table, key, fields }),
-            None => {
-                let message = format!("`{}` is {}, not an object", short(key), kind(value));
-                out.push(Finding::new(&code::SN101, file, pointer(&[table, key]), message));
-            }
-        }
-    }
-    all
-}
-
-/// `Ethernet0|3-4`, or on a chassis `host|asic|Ethernet0|3`: ports and numbers.
-fn port_and_range(row: &Row<'_>, out: Found<'_>) -> Vec<(String, u8)> {
-    let parts: Vec<&str> = row.key.split('|').collect();
-    let set = parts.last().and_then(|range| ranges(range)).filter(|s| !s.is_empty());
-    let (Some(set), true) = (set, parts.len() >= 2) else {
-        let place = pointer(&[row.table, row.key]);
-        let message =
-            format!("the key `{}` is not PORT|RANGE with a range of 0 to 7", short(row.key));
-        out.push(Finding::new(&code::SN101, row.file, place, message));
-        return Vec::new();
-    };
-    let ports = parts[parts.len() - 2].split(',').map(str::trim);
-    let all = ports.flat_map(|port| set.iter().map(move |n| (port.to_owned(), *n)));
-    all.collect()
-}
+use crate::code;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Reads all tables.
 pub(super) fn switch(
@@ -204,15 +17,17 @@ pub(super) fn switch(
     lines: Lines,
     out: Found<'_>,
 ) -> Switch {
-    let get = |table, out: Found<'_>| -> Vec<(String, Map<String, Value>)> {
-        let rows = rows(index, &root, table, out);
-        rows.into_iter().map(|r| (r.key.to_owned(), r.fields.clone())).collect()
-    };
-    let metadata = get("DEVICE_METADATA", out);
-    let local = metadata.iter().find(|(key, _)| key == "localhost").map(|(_, fields)| fields);
+    let metadata = rows(index, &root, "DEVICE_METADATA", out);
+    let local = metadata.iter().find(|row| row.key == "localhost");
     let said = |field: &str| {
-        local.and_then(|f| f.get(field)).and_then(Value::as_str).unwrap_or_default().to_owned()
+        let value = local.and_then(|row| row.fields.get(field)).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
     };
+    let one_of = |field: &str, valid: &[&str], out: Found<'_>| {
+        local.and_then(|row| row.word(field, valid, out)).unwrap_or_default()
+    };
+    let model = one_of("buffer_model", &["traditional", "dynamic"], out);
+    one_of("default_pfcwd_status", &["enable", "disable"], out);
     let stem = std::path::Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
     let name = match said("hostname") {
         name if name.is_empty() => stem.into_owned(),
@@ -223,7 +38,7 @@ pub(super) fn switch(
         file: file.to_owned(),
         index,
         device: format!("{} {}", said("platform"), said("hwsku")),
-        dynamic_model: said("buffer_model") == "dynamic",
+        dynamic_model: model == "dynamic",
         dual_tor: said("subtype").eq_ignore_ascii_case("DualToR"),
         ports: ports(index, &root, out),
         cables: cables(index, &root, out),
@@ -254,30 +69,53 @@ pub(super) fn switch(
             switch.neighbour_types.insert(row.key.to_owned(), kind);
         }
     }
+    if root.get("PORT").is_none() {
+        named_ports(&mut switch);
+    }
     switch.root = root;
     switch
+}
+
+/// A part of a configuration may have no `PORT`: its ports are those that other tables name.
+fn named_ports(switch: &mut Switch) {
+    let by_qos = switch.qos.keys().filter(|port| *port != "global");
+    let by_group = switch.groups.keys().map(|(port, _)| port);
+    let names = by_qos.chain(by_group).chain(switch.neighbours.keys());
+    let ports = names.map(|name| (name.clone(), Port { up: true, ..Port::default() }));
+    switch.ports = ports.collect();
 }
 
 fn ports(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Port> {
     let mut all = BTreeMap::new();
     for row in rows(file, root, "PORT", out) {
         let unsigned = |n: i64| u64::try_from(n).ok();
-        let lanes = row.text("lanes", out).map_or(0, |l| l.split(',').count() as u64);
         let pause = ["link_pause", "pause", "flow_control", "fc_mode"].into_iter().find(|field| {
             let value = row.fields.get(*field).and_then(Value::as_str);
             value.is_some_and(|v| !matches!(v, "off" | "none" | "disable" | "disabled" | "false"))
         });
         let port = Port {
             speed: row.number("speed", 1..=100_000_000, out).and_then(unsigned),
-            lanes,
-            mtu: row.number("mtu", 64..=65_535, out).and_then(unsigned),
-            up: row.text("admin_status", out).is_none_or(|s| s != "down"),
+            lanes: lanes(&row, out),
+            mtu: row.number("mtu", 68..=9216, out).and_then(unsigned),
+            up: row.word("admin_status", &["up", "down"], out).is_none_or(|s| s != "down"),
             asymmetric: row.word("pfc_asym", &["on", "off"], out).is_some_and(|s| s == "on"),
             link_pause: pause.map(str::to_owned),
         };
         all.insert(row.key.to_owned(), port);
     }
     all
+}
+
+/// How many lanes a port has; 0 if it does not say.
+fn lanes(row: &Row<'_>, out: Found<'_>) -> u64 {
+    let Some(text) = row.text("lanes", out) else { return 0 };
+    let numbers = text.split(',').all(|lane| lane.trim().parse::<u32>().is_ok());
+    if !numbers {
+        let message = format!("`lanes` is \"{}\": numbers such as 1,2,3,4", short(&text));
+        row.say(out, &code::SN101, "lanes", message);
+        return 0;
+    }
+    text.split(',').count() as u64
 }
 
 fn cables(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, u64> {
@@ -352,13 +190,19 @@ fn profiles(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Profi
     all
 }
 
+/// The largest number of a priority group, and of a queue: some families have multicast queues
+/// after those of the eight classes.
+const MOST_GROUPS: u8 = 7;
+const MOST_QUEUES: u8 = 63;
+
 fn groups(file: usize, root: &Value, table: &str, out: Found<'_>) -> BTreeMap<(String, u8), Group> {
+    let most = if table == "BUFFER_PG" { MOST_GROUPS } else { MOST_QUEUES };
     let mut all = BTreeMap::new();
     for row in rows(file, root, table, out) {
         row.mandatory("profile", out);
         let name = row.name("profile", out);
         let profile = name.filter(|name| name != "NULL");
-        for place in port_and_range(&row, out) {
+        for place in port_and_range(&row, most, out) {
             let group = Group { key: row.key.to_owned(), profile: profile.clone() };
             all.insert(place, group);
         }
@@ -373,27 +217,31 @@ fn qos(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, QosMap> {
             pfc: row.priorities("pfc_enable", out),
             watched: row.priorities("pfcwd_sw_enable", out),
             dscp_to_tc: row.name("dscp_to_tc_map", out),
+            dot1p_to_tc: row.name("dot1p_to_tc_map", out),
+            tc_to_dscp: row.name("tc_to_dscp_map", out),
+            scheduler: row.name("scheduler", out),
             tc_to_queue: row.name("tc_to_queue_map", out),
             tc_to_pg: row.name("tc_to_pg_map", out),
             pfc_to_queue: row.name("pfc_to_queue_map", out),
             pfc_to_pg: row.name("pfc_to_pg_map", out),
         };
-        for port in row.key.split(',') {
+        for port in row.key.split(',').map(str::trim) {
             all.insert(port.to_owned(), map.clone());
         }
     }
     all
 }
 
-/// The tables of maps, with the largest number on their left and on their right.
+/// The tables of maps, with the largest number on their left and on their right. There are 16
+/// traffic classes; the templates of some families use the ninth for management.
 const MAPS: [(&str, i64, i64); 7] = [
-    ("DSCP_TO_TC_MAP", 63, 7),
-    ("DOT1P_TO_TC_MAP", 7, 7),
-    ("TC_TO_QUEUE_MAP", 7, 7),
-    ("TC_TO_PRIORITY_GROUP_MAP", 7, 7),
+    ("DSCP_TO_TC_MAP", 63, 15),
+    ("DOT1P_TO_TC_MAP", 7, 15),
+    ("TC_TO_QUEUE_MAP", 15, 7),
+    ("TC_TO_PRIORITY_GROUP_MAP", 15, 7),
     ("MAP_PFC_PRIORITY_TO_QUEUE", 7, 7),
     ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 7, 7),
-    ("TC_TO_DSCP_MAP", 7, 63),
+    ("TC_TO_DSCP_MAP", 15, 63),
 ];
 
 fn maps(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<(String, String), Map8> {
@@ -426,7 +274,7 @@ fn queues(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<(String, u8), Q
             scheduler: row.name("scheduler", out),
             wred: row.name("wred_profile", out),
         };
-        for place in port_and_range(&row, out) {
+        for place in port_and_range(&row, MOST_QUEUES, out) {
             all.insert(place, queue.clone());
         }
     }
@@ -439,6 +287,9 @@ fn schedulers(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, (St
         let kind = row.word("type", &["DWRR", "WRR", "STRICT"], out);
         let weight = row.number("weight", 1..=100, out).unwrap_or(1);
         row.word("meter_type", &["packets", "bytes"], out);
+        for rate in ["cir", "pir", "cbs", "pbs"] {
+            row.bytes(rate, out);
+        }
         let entry = (kind.unwrap_or_else(|| "WRR".into()), weight as u64);
         all.insert(row.key.to_owned(), entry);
     }
@@ -465,6 +316,10 @@ fn wred(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Wred> {
             row.bytes(&format!("{colour}_min_threshold"), out);
             row.bytes(&format!("{colour}_max_threshold"), out);
             row.number(&format!("{colour}_drop_probability"), 0..=100, out);
+            row.bytes(&format!("ecn_{colour}_min_threshold"), out);
+            row.bytes(&format!("ecn_{colour}_max_threshold"), out);
+            row.number(&format!("ecn_{colour}_mark_probability"), 0..=100, out);
+            row.word(&format!("wred_{colour}_enable"), &["true", "false"], out);
         }
         let first = |new: &str, old: &str, out: Found<'_>| {
             row.bytes(new, out).or_else(|| row.bytes(old, out))
@@ -495,6 +350,7 @@ fn watchdogs(switch: &mut Switch, root: &Value, out: Found<'_>) {
             continue;
         }
         let action = row.word("action", &["drop", "forward", "alert"], out);
+        row.word("pfc_stat_history", &["enable", "disable"], out);
         let watchdog = Watchdog {
             action: action.unwrap_or_else(|| "drop".into()),
             detection: row.number("detection_time", 100..=5000, out).and_then(unsigned),
@@ -540,6 +396,7 @@ fn tunnels(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Tunnel
             tc_to_queue: row.name("encap_tc_to_queue_map", out),
             tc_to_dscp: row.name("encap_tc_to_dscp_map", out),
             tc_to_pg: row.name("decap_tc_to_pg_map", out),
+            dscp_to_tc: row.name("decap_dscp_to_tc_map", out),
         };
         all.insert(row.key.to_owned(), tunnel);
     }

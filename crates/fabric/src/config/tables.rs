@@ -96,6 +96,12 @@ pub struct QosMap {
     pub watched: Option<BTreeSet<u8>>,
     /// `dscp_to_tc_map`.
     pub dscp_to_tc: Option<String>,
+    /// `dot1p_to_tc_map`.
+    pub dot1p_to_tc: Option<String>,
+    /// `tc_to_dscp_map`.
+    pub tc_to_dscp: Option<String>,
+    /// `scheduler` of the port.
+    pub scheduler: Option<String>,
     /// `tc_to_queue_map`.
     pub tc_to_queue: Option<String>,
     /// `tc_to_pg_map`.
@@ -114,6 +120,9 @@ impl QosMap {
             pfc: self.pfc.or(below.pfc),
             watched: self.watched.or(below.watched),
             dscp_to_tc: self.dscp_to_tc.or(below.dscp_to_tc),
+            dot1p_to_tc: self.dot1p_to_tc.or(below.dot1p_to_tc),
+            tc_to_dscp: self.tc_to_dscp.or(below.tc_to_dscp),
+            scheduler: self.scheduler.or(below.scheduler),
             tc_to_queue: self.tc_to_queue.or(below.tc_to_queue),
             tc_to_pg: self.tc_to_pg.or(below.tc_to_pg),
             pfc_to_queue: self.pfc_to_queue.or(below.pfc_to_queue),
@@ -172,4 +181,6 @@ pub struct Tunnel {
     pub tc_to_dscp: Option<String>,
     /// `decap_tc_to_pg_map`.
     pub tc_to_pg: Option<String>,
+    /// `decap_dscp_to_tc_map`.
+    pub dscp_to_tc: Option<String>,
 }

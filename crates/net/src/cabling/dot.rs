@@ -81,9 +81,27 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, CablingError> {
     Ok(found)
 }
 
-/// The device of `leaf0:eth1`, where the port is named too.
-fn device(word: &str) -> String {
-    word.split(':').next().unwrap_or(word).to_owned()
+/// `leaf0:eth1`, or `leaf0:eth1:n`: the device and its port. A side of the box that is drawn (`n`,
+/// `sw`) is no port.
+fn device(word: &str) -> (String, Option<String>) {
+    const SIDES: [&str; 10] = ["n", "ne", "e", "se", "s", "sw", "w", "nw", "c", "_"];
+    let mut parts = word.split(':');
+    let name = parts.next().unwrap_or(word).to_owned();
+    (name, parts.next().filter(|p| !p.is_empty() && !SIDES.contains(p)).map(str::to_owned))
+}
+
+/// What statements have that do not say: `node [type=leaf]`, `edge [speed=100G]`.
+#[derive(Clone, Debug, Default)]
+struct Scope {
+    node: Attributes,
+    edge: Attributes,
+}
+
+type Attributes = Vec<(String, String)>;
+
+fn of(attributes: &[(String, String)], known: &[&str]) -> Option<String> {
+    // the last one that is written counts
+    attributes.iter().rev().find(|(name, _)| is(name, known)).map(|(_, value)| value.clone())
 }
 
 pub(super) fn read(text: &str) -> Result<List, CablingError> {
@@ -92,50 +110,107 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
     let Some(open) = open else {
         return Err(CablingError::new(1, "a DOT file is written: graph NAME { a -- b; }"));
     };
-    let mut list = List::default();
-    let mut at = open + 1;
-    let word = |at: usize| match all.get(at) {
-        Some((line, Token::Word(word))) => Some((*line, word.clone())),
-        _ => None,
-    };
+    let directed = |t: &(usize, Token)| matches!(&t.1, Token::Word(w) if w == "digraph");
+    let mut list = List { directed: all[..open].iter().any(directed), ..List::default() };
+    let (mut at, mut scopes) = (open + 1, vec![Scope::default()]);
     while at < all.len() {
-        let Some((line, first)) = word(at) else {
-            at += 1;
+        let scope = scopes.last().cloned().unwrap_or_default();
+        let (line, start) = (all[at].0, at);
+        let first = operand(&all, &mut at);
+        if first.is_empty() {
+            match all[start].1 {
+                Token::Sign('{') => scopes.push(scope),
+                Token::Sign('}') if scopes.len() > 1 => drop(scopes.pop()),
+                _ => {}
+            }
+            at = start + 1;
             continue;
-        };
-        at += 1;
+        }
         let mut chain = vec![first];
         while all.get(at).map(|t| &t.1) == Some(&Token::Edge) {
-            let Some((_, next)) = word(at + 1) else {
+            at += 1;
+            chain.push(operand(&all, &mut at));
+            if chain.last().is_some_and(Vec::is_empty) {
                 return Err(CablingError::new(line, "a cable needs two ends: a -- b"));
-            };
-            chain.push(next);
-            at += 2;
+            }
         }
-        let attributes = read_attributes(&all, &mut at)?;
-        let of = |known: &[&str]| {
-            attributes.iter().find(|(name, _)| is(name, known)).map(|(_, value)| value.clone())
-        };
+        let given = read_attributes(&all, &mut at)?;
         match &chain[..] {
-            // `graph`, `node` and `edge` set defaults, `a = b` an attribute of the graph
-            [word] if matches!(word.as_str(), "graph" | "node" | "edge" | "subgraph") => {}
-            [_] if all.get(at).map(|t| &t.1) == Some(&Token::Sign('=')) => at += 2,
-            [name] => {
-                let name = device(name);
-                if let Some(kind) = of(KIND) {
-                    list.kinds.insert(name.clone(), kind);
+            [names] => {
+                let word = names[0].as_str();
+                let defaults = scopes.last_mut().map(|scope| match word {
+                    "node" => Some(&mut scope.node),
+                    "edge" => Some(&mut scope.edge),
+                    _ => None,
+                });
+                match defaults.flatten() {
+                    Some(defaults) => defaults.extend(given),
+                    None if matches!(word, "graph" | "subgraph") => {}
+                    // an attribute of the graph
+                    None if all.get(at).map(|t| &t.1) == Some(&Token::Sign('=')) => at += 2,
+                    None => node(&mut list, word, [scope.node, given].concat(), true),
                 }
-                list.node(&name);
             }
             several => {
+                for name in several.iter().flatten() {
+                    node(&mut list, name, scope.node.clone(), false);
+                }
+                let attributes = [scope.edge, given].concat();
                 for pair in several.windows(2) {
-                    let ends = [device(&pair[0]), device(&pair[1])];
-                    list.cable(Cable { line, ends, speed: of(SPEED), length: of(LENGTH) });
+                    let both = pair[0].iter().flat_map(|a| pair[1].iter().map(move |b| (a, b)));
+                    for (a, b) in both {
+                        let ((a, p), (b, q)) = (device(a), device(b));
+                        let (speed, length) = (of(&attributes, SPEED), of(&attributes, LENGTH));
+                        list.cable(Cable { line, ends: [a, b], ports: [p, q], speed, length });
+                    }
                 }
             }
         }
     }
     Ok(list)
+}
+
+/// A node is named; what it says itself counts more than a default.
+fn node(list: &mut List, name: &str, attributes: Attributes, itself: bool) {
+    let name = device(name).0;
+    if let Some(kind) = of(&attributes, KIND)
+        && (itself || !list.kinds.contains_key(&name))
+    {
+        list.kinds.insert(name.clone(), kind);
+    }
+    list.node(&name);
+}
+
+/// One end of a cable: a name, or several in braces where a cable follows or precedes.
+fn operand(all: &[(usize, Token)], at: &mut usize) -> Vec<String> {
+    let token = |at: usize| all.get(at).map(|t| &t.1);
+    let is_word = |at: usize, word: &str| matches!(token(at), Some(Token::Word(w)) if w == word);
+    let (mut from, named) = (*at, is_word(*at, "subgraph"));
+    if named {
+        from += 1;
+        from += usize::from(matches!(token(from), Some(Token::Word(_))));
+    }
+    if token(from) != Some(&Token::Sign('{')) {
+        let Some(Token::Word(word)) = token(*at) else { return Vec::new() };
+        *at += 1;
+        return vec![word.clone()];
+    }
+    let Some(length) = all[from..].iter().position(|(_, t)| *t == Token::Sign('}')) else {
+        return Vec::new();
+    };
+    let end = from + length;
+    let after_edge = *at > 0 && token(*at - 1) == Some(&Token::Edge);
+    if !after_edge && token(end + 1) != Some(&Token::Edge) {
+        // a block with statements of its own
+        *at = from;
+        return if named { vec!["subgraph".into()] } else { Vec::new() };
+    }
+    let names = all[from + 1..end].iter().filter_map(|(_, t)| match t {
+        Token::Word(word) => Some(word.clone()),
+        _ => None,
+    });
+    *at = end + 1;
+    names.collect()
 }
 
 /// `[name=value, ...]`, if there are any here.

@@ -33,6 +33,7 @@ fn tags(text: &str) -> Result<Vec<Tag>, CablingError> {
         let from = &rest[open..];
         let (end, skip) = match from {
             _ if from.starts_with("<!--") => (from.find("-->").map(|i| i + 2), true),
+            _ if from.starts_with("<![CDATA[") => (from.find("]]>").map(|i| i + 2), true),
             _ if from.starts_with("<?") || from.starts_with("<!") => (from.find('>'), true),
             _ => (from.find('>'), false),
         };
@@ -50,13 +51,23 @@ fn tags(text: &str) -> Result<Vec<Tag>, CablingError> {
             let inside = inside.trim_end_matches('/');
             let (name, attributes) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
             let name = name.rsplit(':').next().unwrap_or(name).to_owned();
-            let text = unescape(rest[..rest.find('<').unwrap_or(rest.len())].trim());
+            let text = content(rest);
             let attributes = read_attributes(attributes, line)?;
             found.push(Tag { line, name, attributes, closes, empty, text });
         }
         line += from[..=end].matches('\n').count();
     }
     Ok(found)
+}
+
+/// The text up to the next tag.
+fn content(rest: &str) -> String {
+    if let Some((text, _)) =
+        rest.trim_start().strip_prefix("<![CDATA[").and_then(|t| t.split_once("]]>"))
+    {
+        return text.trim().to_owned();
+    }
+    unescape(rest[..rest.find('<').unwrap_or(rest.len())].trim())
 }
 
 /// `name="value"` or `name='value'`, again and again.
@@ -91,13 +102,28 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut list = List::default();
     let mut part: Option<Part> = None;
+    // `<key id=".." attr.name="speed"><default>100G</default></key>`
+    let (mut key, mut defaults) = (None, [None, None]);
     for tag in tags(text)? {
         let get = |name: &str| tag.attributes.get(name).cloned();
         match (tag.name.as_str(), tag.closes) {
             ("key", false) => {
                 if let (Some(id), Some(name)) = (get("id"), get("attr.name")) {
+                    key = (!tag.empty && get("for").is_none_or(|f| f == "edge" || f == "all"))
+                        .then(|| name.clone());
                     keys.insert(id, name);
                 }
+            }
+            ("key", true) => key = None,
+            ("default", false) => {
+                for (default, known) in defaults.iter_mut().zip([SPEED, LENGTH]) {
+                    if key.as_ref().is_some_and(|name| is(name, known)) {
+                        *default = Some(tag.text.clone()).filter(|text| !text.is_empty());
+                    }
+                }
+            }
+            ("graph", false) => {
+                list.directed = get("edgedefault").is_some_and(|how| how == "directed");
             }
             ("node", false) => {
                 let wrong = || CablingError::new(tag.line, "a <node> needs an `id`");
@@ -109,7 +135,8 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
                 let ends = get("source").zip(get("target"));
                 let wrong = || CablingError::new(tag.line, "an <edge> needs `source` and `target`");
                 let (a, b) = ends.ok_or_else(wrong)?;
-                let cable = Cable { line: tag.line, ends: [a, b], ..Cable::default() };
+                let ports = [get("sourceport"), get("targetport")];
+                let cable = Cable { line: tag.line, ends: [a, b], ports, ..Cable::default() };
                 match tag.empty {
                     true => list.cable(cable),
                     false => part = Some(Part::Edge(cable)),
@@ -120,6 +147,8 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
                 let name = keys.get(&key).unwrap_or(&key).clone();
                 note(&mut list, part.as_mut(), &name, &tag.text, &mut names);
             }
+            // how one editor writes labels
+            ("NodeLabel", false) => note(&mut list, part.as_mut(), "label", &tag.text, &mut names),
             ("node", true) => part = None,
             ("edge", true) => {
                 if let Some(Part::Edge(cable)) = part.take() {
@@ -128,6 +157,11 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
             }
             _ => {}
         }
+    }
+    for cable in &mut list.cables {
+        let [speed, length] = defaults.clone();
+        cable.speed = cable.speed.take().or(speed);
+        cable.length = cable.length.take().or(length);
     }
     Ok(renamed(list, &names))
 }
@@ -156,9 +190,14 @@ fn note(
     }
 }
 
-/// Nodes are called by their labels, where they have some.
+/// Nodes are called by their labels, where they have some of their own.
 fn renamed(mut list: List, names: &BTreeMap<String, String>) -> List {
-    let name = |id: &String| names.get(id).cloned().unwrap_or_else(|| id.clone());
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for id in &list.order {
+        *times.entry(names.get(id).unwrap_or(id).clone()).or_default() += 1;
+    }
+    let own = |id: &String| names.get(id).filter(|name| times.get(*name) == Some(&1)).cloned();
+    let name = |id: &String| own(id).unwrap_or_else(|| id.clone());
     list.order = list.order.iter().map(name).collect();
     list.kinds = list.kinds.iter().map(|(id, kind)| (name(id), kind.clone())).collect();
     for cable in &mut list.cables {

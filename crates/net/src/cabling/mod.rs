@@ -6,6 +6,7 @@
 
 mod dot;
 mod graphml;
+mod merge;
 mod tables;
 
 use crate::build::explicit::{LinkSpec, NodeSpec, Params};
@@ -79,6 +80,8 @@ pub struct Cabling {
 struct Cable {
     line: usize,
     ends: [String; 2],
+    /// The ports, where they are named.
+    ports: [Option<String>; 2],
     speed: Option<String>,
     length: Option<String>,
 }
@@ -88,6 +91,8 @@ struct Cable {
 struct List {
     /// What is said of nodes: their kind and layer.
     kinds: BTreeMap<String, String>,
+    /// Whether a cable from a to b is something else than one from b to a.
+    directed: bool,
     /// Nodes in the order in which they appear.
     order: Vec<String>,
     cables: Vec<Cable>,
@@ -109,6 +114,7 @@ impl List {
 /// Names under which lists state what is needed of nodes and cables.
 const SPEED: &[&str] = &["speed", "rate", "bandwidth", "bw", "capacity"];
 const LENGTH: &[&str] = &["length", "cable", "cable_length", "distance", "len"];
+const PORT: &[&str] = &["port", "interface", "intf", "if"];
 const KIND: &[&str] = &["type", "kind", "role", "layer", "tier"];
 
 /// The name of an attribute without what differs between tools.
@@ -123,7 +129,7 @@ fn is(name: &str, known: &[&str]) -> bool {
 
 /// Reads a list.
 pub fn read(text: &str, format: Format, defaults: Defaults) -> Result<Cabling, CablingError> {
-    let list = match format {
+    let mut list = match format {
         Format::Csv => tables::read(text)?,
         Format::Dot => dot::read(text)?,
         Format::GraphMl => graphml::read(text)?,
@@ -131,15 +137,16 @@ pub fn read(text: &str, format: Format, defaults: Defaults) -> Result<Cabling, C
     if list.cables.is_empty() {
         return Err(CablingError::new(1, "the list has no cables"));
     }
-    build(&list, defaults)
+    let mut notes = merge::once(&mut list);
+    notes.extend(valid_names(&mut list));
+    build(&list, notes, defaults)
 }
 
-fn build(list: &List, defaults: Defaults) -> Result<Cabling, CablingError> {
+fn build(list: &List, mut notes: Vec<String>, defaults: Defaults) -> Result<Cabling, CablingError> {
     let mut degrees: BTreeMap<&str, u32> = BTreeMap::new();
     for end in list.cables.iter().flat_map(|c| &c.ends) {
         *degrees.entry(end).or_default() += 1;
     }
-    let mut notes = Vec::new();
     let mut guessed = 0;
     let mut graph = Params::default();
     for (group, name) in list.order.iter().enumerate() {
@@ -199,6 +206,34 @@ fn build(list: &List, defaults: Defaults) -> Result<Cabling, CablingError> {
         }
     }
     Ok(Cabling { graph, notes })
+}
+
+/// Gives nodes names that a scenario accepts, and says which are others.
+fn valid_names(list: &mut List) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for name in &list.order {
+        let plain = |c: char| match c.is_control() || c.is_whitespace() || ":,".contains(c) {
+            true => '_',
+            false => c,
+        };
+        let mut new: String = name.chars().take(60).map(plain).collect();
+        if new == *name {
+            continue;
+        }
+        while list.order.contains(&new) || names.values().any(|known| *known == new) {
+            new.push('_');
+        }
+        notes.push(format!("`{name}` is called {new}"));
+        names.insert(name.clone(), new);
+    }
+    let new = |name: &String| names.get(name).unwrap_or(name).clone();
+    list.order = list.order.iter().map(new).collect();
+    list.kinds = list.kinds.iter().map(|(name, kind)| (new(name), kind.clone())).collect();
+    for cable in &mut list.cables {
+        cable.ends = cable.ends.each_ref().map(new);
+    }
+    notes
 }
 
 fn is_host(kind: &str) -> bool {

@@ -1,6 +1,6 @@
 //! CSV: a line per cable, with a head that names the columns.
 
-use super::{Cable, CablingError, KIND, LENGTH, List, SPEED, is, missing, plain};
+use super::{Cable, CablingError, KIND, LENGTH, List, PORT, SPEED, is, missing, plain};
 
 /// Names of the columns with the two ends.
 const FROM: &[&str] = &[
@@ -70,19 +70,10 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
     let from = find(FROM).ok_or_else(|| missing(at, "from", &names))?;
     let to = find(TO).ok_or_else(|| missing(at, "to", &names))?;
     let (speed, length) = (find(SPEED), find(LENGTH));
-    // the type of each end: `type_a`, `from_type`, ...
-    let kind_of = |end: usize| {
-        let own = plain(&names[end]);
-        let fits = |n: &&String| {
-            let n = plain(n);
-            KIND.iter().any(|k| {
-                let suffix = own.rsplit('_').next().unwrap_or(&own);
-                [format!("{own}_{k}"), format!("{k}_{own}"), format!("{k}_{suffix}")].contains(&n)
-            })
-        };
-        names.iter().position(|n| fits(&n))
-    };
-    let kinds = [kind_of(from), kind_of(to)];
+    let kinds = [from, to].map(|end| beside(&names, end, KIND));
+    let [first, second] = [from, to].map(|end| beside(&names, end, PORT));
+    // `device,port,peer,peer_port`
+    let first = first.or_else(|| second.and(names.iter().position(|n| is(n, PORT))));
     let mut list = List::default();
     for (line, text) in lines {
         let row = cells(text, separator);
@@ -90,13 +81,45 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
         let (Some(a), Some(b)) = (cell(from), cell(to)) else {
             return Err(CablingError::new(line, "a cable needs two ends"));
         };
+        let of = |column: Option<usize>| column.and_then(cell);
+        let (a, p) = with_port(a, of(first));
+        let (b, q) = with_port(b, of(second));
+        let ports = [p, q];
         for (end, kind) in [(&a, kinds[0]), (&b, kinds[1])] {
             if let Some(kind) = kind.and_then(cell) {
                 list.kinds.insert(end.clone(), kind);
             }
         }
-        let of = |column: Option<usize>| column.and_then(cell);
-        list.cable(Cable { line, ends: [a, b], speed: of(speed), length: of(length) });
+        list.cable(Cable { line, ends: [a, b], ports, speed: of(speed), length: of(length) });
     }
     Ok(list)
+}
+
+/// `leaf0:Ethernet4`, where no column has the port: the device and its port.
+fn with_port(end: String, port: Option<String>) -> (String, Option<String>) {
+    match end.split_once(':') {
+        Some((device, number)) if port.is_none() && !device.is_empty() && !number.is_empty() => {
+            (device.to_owned(), Some(number.to_owned()))
+        }
+        _ => (end, port),
+    }
+}
+
+/// The column with the type or the port of an end: `type_a` and `from_type` for `node_a` and
+/// `from`, `local_port` for `local_device`, `port1` for `node1`.
+fn beside(names: &[String], end: usize, what: &[&str]) -> Option<usize> {
+    let own = plain(&names[end]);
+    let word = ["device", "node"].into_iter().find_map(|w| own.strip_prefix(w));
+    let stem = ["_device", "_node", "device", "node"].into_iter().find_map(|w| own.strip_suffix(w));
+    let stems = [Some(own.as_str()), own.rsplit('_').next(), word, stem];
+    let stems: Vec<&str> = stems.into_iter().flatten().map(|s| s.trim_matches('_')).collect();
+    let fits = |name: &String| {
+        let name = plain(name);
+        let pairs = what.iter().flat_map(|k| stems.iter().map(move |s| (*k, *s)));
+        pairs.filter(|(_, stem)| !stem.is_empty()).any(|(kind, stem)| {
+            let forms = [format!("{stem}_{kind}"), format!("{kind}_{stem}")];
+            forms.contains(&name) || name == format!("{kind}{stem}")
+        })
+    };
+    names.iter().position(fits)
 }

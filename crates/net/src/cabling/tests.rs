@@ -117,3 +117,103 @@ fn broken_lists_never_panic() {
         }
     }
 }
+
+/// Neighbour tables list a cable from each of its ends; the second says what the first does not.
+#[test]
+fn a_cable_that_is_listed_from_both_ends_counts_once() {
+    for head in [
+        "device,port,neighbor,neighbor_port,speed,length",
+        "local_device,local_port,remote_device,remote_port,speed,length",
+        "node1,port1,node2,port2,speed,length",
+        "a_node,a_interface,b_node,b_interface,speed,length",
+        "from:port,to:port,speed,length",
+    ] {
+        let text = format!(
+            "{head}\ns0,e0,s1,e0,100G,\ns1,e0,s0,e0,,3m\ns0,e1,s1,e1,100G,3m\n\
+             s0,e2,h0,eth0,100G,3m\ns1,e2,h1,eth0,100G,3m\n"
+        );
+        // `s0:e0,s1:e0` says the same
+        let text = match head.starts_with("from:") {
+            true => text.replace(":port", "").replace(",e", ":e"),
+            false => text,
+        };
+        let cabling = read(&text, Format::Csv, NONE).unwrap_or_else(|e| panic!("{head}: {e}"));
+        let expected = ["h0-s0 100 15", "h1-s1 100 15", "s0-s1 100 15", "s0-s1 100 15"];
+        assert_eq!(links(&cabling.graph), expected, "{head}");
+        assert!(cabling.notes.join(";").contains("1 cables are listed from both ends"), "{head}");
+    }
+}
+
+#[test]
+fn both_directions_are_one_cable_in_directed_graphs_only() {
+    let dot = |kind: &str, edge: &str| {
+        format!(
+            "{kind} {{ edge [speed=100G, length=3m]; s0 {edge} s1; s1 {edge} s0; s0 {edge} h0; \
+             s1 {edge} h1 }}"
+        )
+    };
+    for (text, cables, says) in [
+        (dot("digraph", "->"), 3, "count once"),
+        (dot("graph", "--"), 4, "taken for parallel ones"),
+    ] {
+        let cabling = read(&text, Format::Dot, NONE).expect("a list");
+        assert_eq!(cabling.graph.links.len(), cables, "{text}");
+        assert!(cabling.notes.join(";").contains(says), "{:?}", cabling.notes);
+    }
+}
+
+#[test]
+fn a_port_with_two_cables_is_told_of() {
+    let text = "a,port_a,b,port_b,speed,length\ns0,e0,h0,e0,1G,1m\ns0,e0,h1,e0,1G,1m\n";
+    let cabling = read(text, Format::Csv, NONE).expect("a list");
+    let note = "s0 e0 has several cables, in lines 2, 3: all are used";
+    assert!(cabling.notes.iter().any(|n| n == note), "{:?}", cabling.notes);
+}
+
+/// Defaults hold from where they stand to the end of their block, and groups in braces are
+/// several ends.
+#[test]
+fn defaults_and_groups_of_dot_are_read() {
+    let text = "strict graph g {\n node [shape=box, type=leaf]\n edge [speed=100G, length=3m]\n\
+                subgraph cluster_a { label=\"rack\"; node [type=host]; h0; h1 }\n\
+                { rank=same; l0; l1 }\n spine [type=spine]\n\
+                l0:e0:n -- { h0 h1 }; l1 -- h2 [length=5m]; h2 [type=server]\n\
+                { l0, l1 } -- spine [speed=400G]\n}\n";
+    let cabling = read(text, Format::Dot, NONE).expect("a list");
+    let expected =
+        ["h0-l0 100 15", "h1-l0 100 15", "h2-l1 100 25", "l0-spine 400 15", "l1-spine 400 15"];
+    assert_eq!(links(&cabling.graph), expected);
+    let hosts = cabling.graph.nodes.iter().filter(|n| n.kind == NodeKind::Host).count();
+    assert_eq!(hosts, 3, "{:?}", cabling.graph.nodes);
+}
+
+#[test]
+fn defaults_labels_and_ports_of_graphml_are_read() {
+    let text = "<graphml><key id=\"d0\" for=\"edge\" attr.name=\"speed\"><default>100G</default>\
+                </key><key id=\"d1\" for=\"edge\" attr.name=\"length\"><default>3m</default></key>\
+                <graph edgedefault=\"directed\">\
+                <node id=\"n0\"><data key=\"g\"><y:NodeLabel x=\"1\">s0</y:NodeLabel></data></node>\
+                <node id=\"n1\"><data key=\"label\"><![CDATA[s1]]></data></node>\
+                <node id=\"n2\"><data key=\"label\">host</data></node>\
+                <node id=\"n3\"><data key=\"label\">host</data></node>\
+                <edge source=\"n0\" target=\"n1\" sourceport=\"e0\" targetport=\"e0\"/>\
+                <edge source=\"n1\" target=\"n0\" sourceport=\"e0\" targetport=\"e0\">\
+                <data key=\"d0\">400G</data></edge>\
+                <edge source=\"n0\" target=\"n2\"/><edge source=\"n1\" target=\"n3\">\
+                <data key=\"d1\">5m</data></edge></graph></graphml>";
+    let cabling = read(text, Format::GraphMl, NONE).expect("a list");
+    // nodes with the same label keep their own names
+    assert_eq!(links(&cabling.graph), ["n2-s0 100 15", "n3-s1 100 25", "s0-s1 100 15"]);
+}
+
+#[test]
+fn names_with_blanks_become_valid_ones() {
+    let text = "from,to,from_type\n\"leaf 1\",h0,leaf\nleaf_1,h1,leaf\n\"leaf 1\",leaf_1,leaf\n";
+    let defaults = Defaults { rate: "25Gbps".parse().ok(), length: "10m".parse().ok() };
+    let cabling = read(text, Format::Csv, defaults).expect("a list");
+    let expected = ["h0-leaf_1_ 25 50", "h1-leaf_1 25 50", "leaf_1-leaf_1_ 25 50"];
+    assert_eq!(links(&cabling.graph), expected);
+    let notes = cabling.notes.join("; ");
+    assert!(notes.contains("`leaf 1` is called leaf_1_"), "{notes}");
+    assert!(explicit::build(&cabling.graph).is_ok());
+}
