@@ -9,8 +9,8 @@ use weir_live::shell::{Plan, Shell, reason};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request, Setting};
 use weir_results::run::{Perf, Run};
-use weir_sim::Outcome;
 use weir_sim::stations::{Ended, Station, run_apart};
+use weir_sim::{Finish, Outcome};
 
 const PS: Time = Time::from_ps(1);
 
@@ -119,6 +119,18 @@ fn marks_telemetry_and_answers_survive_as_bytes() {
         same(&plain, &live, sets[0]);
         assert_eq!(refused, 0, "{sets:?}");
     }
+}
+
+#[test]
+fn nodes_that_wait_for_each_other_end_as_the_deadlock_of_the_simulation() {
+    let lineup = load("ring-deadlock", "pfc", &[]);
+    let plain = simulated(&lineup.settings[0]);
+    assert!(matches!(plain.finish, Finish::Deadlock(_)), "{:?}", plain.finish);
+    // a live run that finds all nodes still knows no more than that
+    let still = Outcome { finish: Finish::Stalled(Vec::new()), ..plain.clone() };
+    let later = plain.end + Time::from_ms(2);
+    let (live, _) = live(&lineup.settings[0], &still, later, &mut |_, _| ());
+    assert_eq!(live.finish, plain.finish);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use super::{captures, simulate};
 use crate::Status;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use weir_core::{NodeId, format};
 use weir_live::clock::Dilation;
 use weir_live::compare::SideBySide;
@@ -20,6 +21,7 @@ use weir_results::report;
 use weir_results::run::{Meter, Perf, Run};
 use weir_results::run_text;
 use weir_scenario::Experiment;
+use weir_sim::SimError;
 
 /// `weir live clean`.
 pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
@@ -32,15 +34,23 @@ pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir live bench`.
-pub(super) fn bench(args: &BenchArgs) -> anyhow::Result<Status> {
+pub(super) fn bench(args: &BenchArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
-        return in_user_namespace();
+        return Err(lab::enter_user_namespace().into());
     }
     let length = weir_core::Time::from_ms(1000 * args.seconds);
-    let mut all = Vec::new();
-    for &size in &args.sizes {
-        all.push(weir_live::bench::measure(size, length, args.real_time)?);
+    let interrupt = AtomicBool::new(false);
+    let measure = |&size| weir_live::bench::measure(size, length, args.real_time, &interrupt);
+    let work = || -> Result<Vec<_>, _> {
+        let going = args.sizes.iter().take_while(|_| !interrupt.load(Ordering::Relaxed));
+        going.map(measure).collect()
+    };
+    let all = simulate::with_flag(&interrupt, work)?;
+    if interrupt.load(Ordering::Relaxed) {
+        terminal.complain("interrupted");
+        return Ok(Status::Interrupted);
     }
+    let all = all?;
     if args.json {
         print(&serde_json::to_string_pretty(&all)?)?;
         return Ok(Status::Done);
@@ -68,7 +78,7 @@ pub(super) fn bench(args: &BenchArgs) -> anyhow::Result<Status> {
 /// `weir live run`, or `weir live compare` with the simulation beside it.
 pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
-        return in_user_namespace();
+        return Err(lab::enter_user_namespace().into());
     }
     let formats = simulate::formats(args.results.parquet)?;
     let request = Request {
@@ -116,7 +126,13 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     };
     let began = std::time::Instant::now();
     let work = || run::run(e, variant, &settings, &interrupt, ready);
-    let Live { outcome, report, log: lines, end } = simulate::with_flag(&interrupt, work)??;
+    let done = simulate::with_flag(&interrupt, work)?;
+    let stopped = interrupt.load(Ordering::Relaxed);
+    if stopped && done.is_err() {
+        terminal.complain("interrupted before the run began");
+        return Ok(Status::Interrupted);
+    }
+    let Live { outcome, report, log: lines, end } = done?;
     if let Some((file, mut log_file)) = log {
         lines.into_iter().for_each(|lines| log_file.append(lines));
         log_file.end(end);
@@ -124,10 +140,7 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     }
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(error) => {
-            show(&report, terminal)?;
-            return Err(anyhow::Error::new(error).context("between the nodes"));
-        }
+        Err(error) => return without_figures(args, &error, &report, terminal),
     };
     let perf = Perf {
         packet_hops: outcome.totals.packet_hops,
@@ -171,10 +184,35 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     }
     let status = simulate::verdict(&c, &[], terminal);
     match status {
-        Status::Interrupted => Ok(status),
+        Status::Interrupted if stopped => Ok(status),
         _ if !report.invalid.is_empty() => Ok(Status::InvalidRun),
         _ => Ok(status),
     }
+}
+
+/// A run whose figures do not add up: frames got lost in the kernel, and it says why; if not, that
+/// is an error.
+fn without_figures(
+    args: &Args,
+    error: &SimError,
+    report: &LiveReport,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
+    let what = format!("between the nodes: {error}");
+    if args.results.out.is_some() {
+        save_invalid(args, report, None, terminal)?;
+    }
+    if args.json {
+        let all = serde_json::json!({ "summary": null, "live": report, "side_by_side": null });
+        print(&serde_json::to_string_pretty(&all)?)?;
+    } else {
+        show(report, terminal)?;
+    }
+    if report.invalid.is_empty() {
+        bail!(what);
+    }
+    terminal.complain(&format!("invalid run: {what}"));
+    Ok(Status::InvalidRun)
 }
 
 /// Writes what counts: of an invalid run only how it went.
@@ -188,26 +226,41 @@ fn save(
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
     let command = format!("weir live run {} --out DIR", format::shell_word(&args.scenario));
+    if !live.invalid.is_empty() {
+        return save_invalid(args, live, side, terminal);
+    }
+    let directory = out.write(c, &command, formats)?;
+    let shown = directory.display();
+    write_report(&directory.join("live.json"), live, side)?;
+    terminal.note(&format!("report: {shown}/index.html     lateness: live.json"));
+    Ok(())
+}
+
+/// How an invalid run went, beside the directory that its figures would have.
+fn save_invalid(
+    args: &Args,
+    live: &LiveReport,
+    side: Option<&SideBySide>,
+    terminal: &Terminal,
+) -> anyhow::Result<()> {
+    // without a slash at its end
+    let out: PathBuf = args.results.out.iter().flat_map(|out| out.components()).collect();
+    let mut name = out.into_os_string();
+    name.push("-invalid.json");
+    let file = PathBuf::from(name);
+    if let Some(directory) = file.parent() {
+        let wrong = || format!("cannot make {}", directory.display());
+        std::fs::create_dir_all(directory).with_context(wrong)?;
+    }
+    write_report(&file, live, side)?;
+    terminal.note(&format!("no figures of an invalid run, only {}", file.display()));
+    Ok(())
+}
+
+fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> anyhow::Result<()> {
     let text = serde_json::json!({ "live": live, "side_by_side": side });
     let text = serde_json::to_string_pretty(&text)? + "\n";
-    let (file, note) = match live.invalid.is_empty() {
-        true => {
-            let directory = out.write(c, &command, formats)?;
-            let shown = directory.display();
-            let note = format!("report: {shown}/index.html     lateness: live.json");
-            (directory.join("live.json"), note)
-        }
-        false => {
-            let mut name = args.results.out.clone().unwrap_or_default().into_os_string();
-            name.push("-invalid.json");
-            let file = std::path::PathBuf::from(name);
-            let note = format!("no figures of an invalid run, only {}", file.display());
-            (file, note)
-        }
-    };
-    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    terminal.note(&note);
-    Ok(())
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// What the run says of its clock.
@@ -288,17 +341,4 @@ fn free(e: &Experiment, names: &[String], seed: u64) -> anyhow::Result<Vec<NodeI
         bail!("--app: the scenario has a flow from {src} to {dst}; a free host has none");
     }
     Ok(free)
-}
-
-/// Starts this program again where it is root.
-pub(super) fn in_user_namespace() -> anyhow::Result<Status> {
-    let mut command = lab::in_user_namespace()?;
-    let status = command.status().map_err(|error| lab::LabError::User(error.to_string()))?;
-    Ok(match status.code() {
-        Some(0) => Status::Done,
-        Some(3) => Status::InvalidRun,
-        Some(130) => Status::Interrupted,
-        Some(2) => Status::BadInput,
-        _ => Status::CheckFailed,
-    })
 }
