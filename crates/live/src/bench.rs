@@ -110,6 +110,7 @@ fn offer(
     let settings = Settings {
         dilation: Dilation::new(1).expect("not zero"),
         bound: Time::NEVER,
+        until: None,
         free: vec![from, to],
         logged: false,
         real_time,

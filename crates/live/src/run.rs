@@ -28,6 +28,8 @@ pub struct Settings {
     pub dilation: Dilation,
     /// 999 of 1000 frames may be so late at most, in scenario time.
     pub bound: Time,
+    /// It ends then at the latest, as a rehearsal does.
+    pub until: Option<Time>,
     /// Hosts that are left to other programs.
     pub free: Vec<NodeId>,
     /// Whether what nodes are given and answer is kept.

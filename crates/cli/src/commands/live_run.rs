@@ -13,14 +13,14 @@ use weir_live::clock::Dilation;
 use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::log::{Header, Source};
-use weir_live::machine::{Machine, describe, frame_time};
+use weir_live::machine::{Machine, describe, frame_time, step};
 use weir_live::run::{self, Live, LiveReport, Settings};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Otherwise, Request, Setting};
 use weir_results::report;
 use weir_results::run::{Meter, Perf, Run};
 use weir_results::run_text;
-use weir_scenario::Experiment;
+use weir_scenario::{Experiment, Variant};
 use weir_sim::SimError;
 
 /// `weir live clean`.
@@ -98,7 +98,18 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     let out = simulate::destination(&args.results, e)?;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
     let plan = captures::plan(&args.captures, e, &[seed], out.as_ref())?;
+    let interrupt = AtomicBool::new(false);
     let settings = settings(args, setting, seed, terminal)?;
+    let prepare = || match args.dilate {
+        Dilate::Auto => rehearse(e, setting.with_seed(seed), settings, &interrupt, terminal),
+        Dilate::By(_) => Ok(settings),
+    };
+    let settings = simulate::with_flag(&interrupt, prepare)?;
+    if interrupt.load(Ordering::Relaxed) {
+        terminal.complain("interrupted before the run began");
+        return Ok(Status::Interrupted);
+    }
+    let settings = settings?;
     let words = Words {
         scenario: &args.scenario,
         sets: &args.sets,
@@ -117,7 +128,6 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         None => None,
     };
     let variant = setting.with_seed(seed);
-    let interrupt = AtomicBool::new(false);
     let ready = |lab: &lab::Lab| {
         for &host in &settings.free {
             let (name, space) = (e.topology.name(host), lab.name(host));
@@ -298,20 +308,17 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
-    let machine = Machine::measure(args.real_time);
+    let machine = Machine::measure(args.real_time, e.topology.nodes().len());
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,
         Dilate::By(factor) => Dilation::new(factor).context("a factor above zero")?,
     };
-    if args.dilate == Dilate::Auto {
-        terminal
-            .note(&format!("dilation {}: the smallest that this machine can keep", least.get()));
-    } else if dilation < least {
+    if dilation < least {
         terminal.warn(&format!(
             "this machine wakes up to {} us late and takes {} us per frame: with a dilation of {} \
              frames will be later than {}; {} should do (--dilate auto)",
-            machine.wake_ns / 1000,
+            machine.latest_ns / 1000,
             machine.frame_ns.div_ceil(1000),
             dilation.get(),
             format::time(bound),
@@ -319,7 +326,42 @@ fn settings(
         ));
     }
     let free = free(e, &args.app, seed)?;
-    Ok(Settings { dilation, bound, free, logged: args.log.is_some(), real_time: args.real_time })
+    let (logged, real_time) = (args.log.is_some(), args.real_time);
+    Ok(Settings { dilation, bound, until: None, free, logged, real_time })
+}
+
+/// So long a rehearsal goes on after the first flow has begun, in real nanoseconds.
+const REHEARSAL: u64 = 1_000_000_000;
+/// And so long it waits for that flow at most.
+const PATIENCE: u64 = 5_000_000_000;
+
+/// Runs the beginning again and again, more slowly each time, until it keeps its time.
+fn rehearse(
+    e: &Experiment,
+    variant: Variant,
+    settings: Settings,
+    interrupt: &AtomicBool,
+    terminal: &Terminal,
+) -> anyhow::Result<Settings> {
+    let flows = e.traffic.all_flows(variant.seed).unwrap_or_default();
+    let first = flows.iter().map(|flow| flow.start).min().unwrap_or_default();
+    let mut dilation = settings.dilation;
+    while dilation.real_ns(first) <= PATIENCE {
+        let until = Some(first + dilation.scenario(REHEARSAL));
+        let tried = Settings { dilation, until, logged: false, ..settings.clone() };
+        let report = run::run(e, variant, &tried, interrupt, |_| ())?.report;
+        let Err(slower) = report.kept_well() else { break };
+        let next = step((f64::from(dilation.get()) * slower) as u64 + 1);
+        if next == dilation || interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+        let factor = dilation.get();
+        terminal.note(&format!("a rehearsal with a dilation of {factor} did not keep its time"));
+        dilation = next;
+    }
+    let factor = dilation.get();
+    terminal.note(&format!("dilation {factor}: the smallest that this machine can keep"));
+    Ok(Settings { dilation, ..settings })
 }
 
 /// The hosts of `--app`, which have no traffic of the scenario.

@@ -252,6 +252,7 @@ impl Maker<'_> {
         let settings = Settings {
             dilation: Dilation::new(dilation).context("a factor above zero")?,
             bound: self.args.bound.unwrap_or_else(|| self.frame(cell)),
+            until: None,
             free: Vec::new(),
             logged: false,
             real_time: self.args.real_time,

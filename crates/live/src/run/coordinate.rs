@@ -172,6 +172,7 @@ impl Board {
             Stop::At(time) => time,
             Stop::Drained => weir_sim::HORIZON,
         };
+        let stop = settings.until.map_or(stop, |until| stop.min(until));
         if stop < weir_sim::HORIZON {
             self.finish_at(stop, Finish::TimeLimit);
         }
