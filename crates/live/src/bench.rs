@@ -81,11 +81,17 @@ pub enum BenchError {
     Live(#[from] LiveError),
 }
 
-/// Measures with frames of `size` bytes, for so long each time.
-pub fn measure(size: u64, length: Time, real_time: bool) -> Result<Carried, BenchError> {
-    let full = offer(size, length, None, real_time)?;
+/// Measures with frames of `size` bytes, for so long each time. `interrupt` ends it early: the
+/// numbers say nothing then.
+pub fn measure(
+    size: u64,
+    length: Time,
+    real_time: bool,
+    interrupt: &AtomicBool,
+) -> Result<Carried, BenchError> {
+    let full = offer(size, length, None, real_time, interrupt)?;
     let half = full.1 / 2.0;
-    let (_, rate, late, dropped) = offer(size, length, Some(half), real_time)?;
+    let (_, rate, late, dropped) = offer(size, length, Some(half), real_time, interrupt)?;
     Ok(Carried { size, offered: full.0, carried: full.1, half: rate, late, dropped })
 }
 
@@ -97,17 +103,19 @@ fn offer(
     length: Time,
     rate: Option<f64>,
     real_time: bool,
+    interrupt: &AtomicBool,
 ) -> Result<Offered, BenchError> {
     let Resolved { experiment, variant, .. } = scenario(length).map_err(BenchError::Scenario)?;
     let (from, to) = (NodeId(0), NodeId(1));
     let settings = Settings {
         dilation: Dilation::new(1).expect("not zero"),
         bound: Time::NEVER,
+        until: None,
         free: vec![from, to],
         logged: false,
         real_time,
     };
-    let (stop, interrupt) = (AtomicBool::new(false), AtomicBool::new(false));
+    let stop = AtomicBool::new(false);
     let frame = datagram(from, to, size);
     std::thread::scope(|scope| {
         let mut generator = None;
@@ -116,7 +124,7 @@ fn offer(
             let (frame, stop) = (&frame, &stop);
             generator = Some(scope.spawn(move || generate(&name, frame, rate, stop)));
         };
-        let live = run::run(&experiment, variant, &settings, &interrupt, ready);
+        let live = run::run(&experiment, variant, &settings, interrupt, ready);
         stop.store(true, Ordering::Release);
         let offered = generator.and_then(|g| g.join().ok()).unwrap_or_default();
         let report = live?.report;

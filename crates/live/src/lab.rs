@@ -4,6 +4,7 @@
 //! that made them, so that what a killed process has left can be told from what is in use.
 
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use thiserror::Error;
 use weir_core::{NodeId, PortId};
@@ -22,7 +23,7 @@ pub enum LabError {
     #[error("cannot run `ip`: {0}; it is part of iproute2, which live runs need")]
     NoIp(std::io::Error),
     /// `ip` refused.
-    #[error("`ip {what}` failed: {why}\n{help}")]
+    #[error("`ip {what}` failed: {why}; {help}")]
     Ip {
         /// What it was to do.
         what: String,
@@ -44,8 +45,9 @@ pub enum LabError {
     Map(#[from] weir_wire::addressing::MapError),
     /// The machine cannot have user namespaces.
     #[error(
-        "live runs need root, or user namespaces for everybody: {0}. See \
-         /proc/sys/user/max_user_namespaces and kernel.unprivileged_userns_clone"
+        "live runs need root, or user namespaces for everybody, which this machine does not give: \
+         {0}; see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone (Debian) \
+         and kernel.apparmor_restrict_unprivileged_userns (Ubuntu), or run it as root"
     )]
     User(String),
 }
@@ -56,6 +58,8 @@ const HELP: &str = "live runs need CAP_NET_ADMIN and CAP_SYS_ADMIN, or user name
 /// Runs `ip` with commands, one per line.
 fn ip(arguments: &[&str], commands: &str) -> Result<(), LabError> {
     let mut child = Command::new("ip")
+        // Ctrl-C is for this program, which then takes the network down
+        .process_group(0)
         .args(arguments)
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
@@ -71,7 +75,9 @@ fn ip(arguments: &[&str], commands: &str) -> Result<(), LabError> {
     if output.status.success() {
         return Ok(());
     }
-    let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines = said.lines().filter(|line| !line.starts_with("Command failed"));
+    let why = lines.map(str::trim).collect::<Vec<_>>().join("; ");
     let what = commands.lines().next().unwrap_or_default().to_owned();
     Err(LabError::Ip { what, why, help: HELP })
 }
@@ -87,8 +93,7 @@ impl Lab {
     /// to `longest` bytes. Hosts in `free` get their address, for other programs.
     pub fn build(topology: &Topology, longest: usize, free: &[NodeId]) -> Result<Self, LabError> {
         let ids = (0..topology.nodes().len()).map(NodeId::from_index);
-        let name = |n: NodeId| namespace(topology.name(n));
-        let lab = Self { names: ids.clone().map(name).collect() };
+        let lab = Self { names: namespaces(ids.clone().map(|n| topology.name(n))) };
         let adds: String = lab.names.iter().map(|name| format!("netns add {name}\n")).collect();
         ip(&[], &adds)?;
         for name in &lab.names {
@@ -153,6 +158,7 @@ impl Drop for Lab {
 
 fn delete(name: &str) -> bool {
     let status = Command::new("ip")
+        .process_group(0)
         .args(["netns", "del", name])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -164,6 +170,19 @@ fn delete(name: &str) -> bool {
 fn namespace(node: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     format!("{PREFIX}{}-{}", std::process::id(), node.chars().map(plain).collect::<String>())
+}
+
+/// A namespace for each node; names of nodes that are the same in plain characters get a number.
+fn namespaces<'a>(nodes: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (number, node) in nodes.enumerate() {
+        let mut name = namespace(node);
+        while names.contains(&name) {
+            name += &format!("-{number}");
+        }
+        names.push(name);
+    }
+    names
 }
 
 /// Address and neighbours of a host that other programs use.
@@ -239,16 +258,33 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The command that starts this program again with the same arguments in namespaces of its own, in
-/// which it is root; everything in them goes when it ends.
-pub fn in_user_namespace() -> Result<Command, LabError> {
-    let program = std::env::current_exe().map_err(|error| LabError::User(error.to_string()))?;
-    let script = "mount -t tmpfs tmpfs /run && exec \"$0\" \"$@\"";
-    let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-c", script]);
-    command.arg(program).args(std::env::args_os().skip(1));
-    Ok(command)
+/// Replaces this process by one of the same program with the same arguments in namespaces of its
+/// own, in which it is root; everything in them goes when it ends. Returns why, if that cannot be.
+pub fn enter_user_namespace() -> LabError {
+    let wrong = |error: std::io::Error| LabError::User(format!("cannot run `unshare`: {error}"));
+    let inside = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-c", script]);
+        command
+    };
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return LabError::User(error.to_string()),
+    };
+    // first without this program, so that what is missing can be said
+    match inside(OWN_RUN).stdin(Stdio::null()).output() {
+        Err(error) => return wrong(error),
+        Ok(tried) if !tried.status.success() => {
+            return LabError::User(String::from_utf8_lossy(&tried.stderr).trim().to_owned());
+        }
+        Ok(_) => {}
+    }
+    let mut command = inside(&format!("{OWN_RUN} && exec \"$0\" \"$@\""));
+    wrong(command.arg(program).args(std::env::args_os().skip(1)).exec())
 }
+
+/// Makes a place for the names of network namespaces.
+const OWN_RUN: &str = "mount -t tmpfs tmpfs /run";
 
 #[cfg(test)]
 mod tests {
@@ -269,6 +305,8 @@ mod tests {
     #[test]
     fn names_of_nodes_are_names_of_files() {
         let pid = std::process::id();
-        assert_eq!(namespace("pod1/h2 a"), format!("weir-{pid}-pod1_h2_a"));
+        let names = namespaces(["pod1/h2.a", "pod1_h2_a", "h3"].into_iter());
+        let expected = ["pod1_h2_a", "pod1_h2_a-1", "h3"].map(|n| format!("weir-{pid}-{n}"));
+        assert_eq!(names, expected);
     }
 }

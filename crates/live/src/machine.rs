@@ -14,6 +14,8 @@ use weir_sim::config::Config;
 pub struct Machine {
     /// By how much 99 of 100 short sleeps were too long, in nanoseconds.
     pub wake_ns: u64,
+    /// The same of 999 of 1000.
+    pub latest_ns: u64,
     /// What it takes to send and receive a frame of 1 kB, in nanoseconds.
     pub frame_ns: u64,
     /// Processors.
@@ -21,6 +23,8 @@ pub struct Machine {
 }
 
 const SLEEPS: usize = 200;
+/// No more threads than these are measured at once.
+const MOST_THREADS: usize = 64;
 const FRAMES: u64 = 2000;
 /// What a node does for a frame beside sending it, compared with sending it.
 const WORK: u64 = 3;
@@ -29,36 +33,31 @@ const STEPS: [u32; 14] =
     [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000];
 
 impl Machine {
-    /// Measures, as a node would run: takes a few hundredths of a second.
-    pub fn measure(real_time: bool) -> Self {
+    /// Measures with so many threads at once, as nodes would run: takes some hundredths of a
+    /// second. They wait for each other as nodes do.
+    pub fn measure(real_time: bool, threads: usize) -> Self {
         let work = || {
             prepare(real_time);
-            Self::measure_here()
+            sleeps()
         };
-        // on a thread of its own: how it is scheduled ends with it
-        std::thread::scope(|scope| scope.spawn(work).join())
-            .unwrap_or_else(|_| Self::measure_here())
-    }
-
-    fn measure_here() -> Self {
-        let mut late: Vec<u64> = (0..SLEEPS)
-            .map(|_| {
-                let ask = Timespec { tv_sec: 0, tv_nsec: 50_000 };
-                let before = real_time_ns();
-                let _ = rustix::event::poll(&mut [], Some(&ask));
-                real_time_ns().saturating_sub(before + 50_000)
-            })
-            .collect();
+        // on threads of their own: how they are scheduled ends with them
+        let mut late: Vec<u64> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..threads.clamp(1, MOST_THREADS)).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
         late.sort_unstable();
+        let at = |permille: usize| late.get(late.len() * permille / 1000).copied().unwrap_or(0);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let frame_ns = per_frame().unwrap_or(10_000);
-        Self { wake_ns: late[SLEEPS * 99 / 100], frame_ns, cores }
+        Self { wake_ns: at(990), latest_ns: at(999), frame_ns, cores }
     }
 
     /// The smallest dilation with which a late wake-up is within `bound` and the threads have
-    /// half of the processors' time at most when every link is busy in one direction.
+    /// half of the processors' time at most when every link is busy in one direction. A first
+    /// guess: a run has more to do than to wake up.
     pub fn least_dilation(&self, topology: &Topology, config: &Config, bound: Time) -> Dilation {
-        let by_wake = (self.wake_ns * 1000).div_ceil(bound.as_ps().max(1));
+        let by_wake = (self.latest_ns * 1000).div_ceil(bound.as_ps().max(1));
         let frame = config.nic.max_frame() + config.link.overhead;
         // frames per second of scenario time
         let frames: f64 = topology
@@ -68,10 +67,25 @@ impl Machine {
             .sum();
         let busy = frames * (self.frame_ns * WORK) as f64 * 1e-9;
         let by_work = (2.0 * busy / self.cores as f64).ceil() as u64;
-        let least = by_wake.max(by_work);
-        let step = STEPS.into_iter().find(|&step| u64::from(step) >= least);
-        Dilation::new(step.unwrap_or(STEPS[STEPS.len() - 1])).expect("steps are above zero")
+        step(by_wake.max(by_work))
     }
+}
+
+/// A round dilation of at least so much, or the largest.
+pub fn step(least: u64) -> Dilation {
+    let step = STEPS.into_iter().find(|&step| u64::from(step) >= least);
+    Dilation::new(step.unwrap_or(STEPS[STEPS.len() - 1])).expect("steps are above zero")
+}
+
+/// By how much each of some short sleeps was too long, in nanoseconds.
+fn sleeps() -> Vec<u64> {
+    let sleep = |_| {
+        let ask = Timespec { tv_sec: 0, tv_nsec: 50_000 };
+        let before = real_time_ns();
+        let _ = rustix::event::poll(&mut [], Some(&ask));
+        real_time_ns().saturating_sub(before + 50_000)
+    };
+    (0..SLEEPS).map(sleep).collect()
 }
 
 /// One frame time of the fastest link: what a frame may be late.
@@ -96,7 +110,7 @@ pub fn describe(real_time: bool) -> Vec<String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = read("/proc/loadavg");
     let load = load.split_whitespace().next().unwrap_or("unknown");
-    let measured = Machine::measure(real_time);
+    let measured = Machine::measure(real_time, 1);
     let how = if real_time { "SCHED_FIFO" } else { "the usual scheduler" };
     vec![
         format!("Linux {}, {cores} processors ({model}{virtual_machine})", kernel.trim()),

@@ -12,7 +12,7 @@ use crate::log::Lines;
 use crate::shell::Plan;
 use coordinate::Board;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use thread::Done;
 use weir_core::{NodeId, Time};
@@ -28,6 +28,8 @@ pub struct Settings {
     pub dilation: Dilation,
     /// 999 of 1000 frames may be so late at most, in scenario time.
     pub bound: Time,
+    /// It ends then at the latest, as a rehearsal does.
+    pub until: Option<Time>,
     /// Hosts that are left to other programs.
     pub free: Vec<NodeId>,
     /// Whether what nodes are given and answer is kept.
@@ -131,9 +133,13 @@ fn drive(
             let node = thread::Node { e, config, settings, lab, board, at };
             let work = move || node.run(station, plan.clone());
             let thread = std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, work);
+            if thread.is_err() {
+                board.failed.store(true, Ordering::Release);
+            }
             threads.push((name, thread));
         }
-        board.coordinate(config, settings, interrupt);
+        let patience = weir_sim::stations::patience(&e.topology, config);
+        board.coordinate(config, settings, patience, interrupt);
         let join = |(node, thread): (String, Thread<'_>)| {
             let failed = |why: String| LiveError::Node { node: node.clone(), why };
             let handle = thread.map_err(|error| failed(error.to_string()))?;
@@ -143,7 +149,7 @@ fn drive(
         threads.into_iter().map(join).collect()
     });
     let mut nodes: Vec<Done> = results.into_iter().collect::<Result<_, _>>()?;
-    let end = board.end();
+    let end = board.reached();
     deliver(e, stations, &mut nodes, end);
     let visitors = nodes.iter().fold(Visitors::default(), |sum, done| Visitors {
         entered: sum.entered + done.counts.foreign.0,

@@ -123,6 +123,11 @@ impl<'s, 'a> Shell<'s, 'a> {
         self.station.is_drained() && self.pending.iter().flatten().all(|out| out.control)
     }
 
+    /// Whether no packet moves here, or will by itself.
+    pub fn is_still(&self) -> bool {
+        self.station.is_still() && self.pending.iter().flatten().all(|out| out.control)
+    }
+
     /// Whether every flow here has begun and ended and all its packets have left: what the node
     /// reports of its work.
     pub fn work(&self) -> (u64, u64) {

@@ -9,8 +9,8 @@ use weir_live::shell::{Plan, Shell, reason};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request, Setting};
 use weir_results::run::{Perf, Run};
-use weir_sim::Outcome;
 use weir_sim::stations::{Ended, Station, run_apart};
+use weir_sim::{Finish, Outcome};
 
 const PS: Time = Time::from_ps(1);
 
@@ -122,6 +122,18 @@ fn marks_telemetry_and_answers_survive_as_bytes() {
 }
 
 #[test]
+fn nodes_that_wait_for_each_other_end_as_the_deadlock_of_the_simulation() {
+    let lineup = load("ring-deadlock", "pfc", &[]);
+    let plain = simulated(&lineup.settings[0]);
+    assert!(matches!(plain.finish, Finish::Deadlock(_)), "{:?}", plain.finish);
+    // a live run that finds all nodes still knows no more than that
+    let still = Outcome { finish: Finish::Stalled(Vec::new()), ..plain.clone() };
+    let later = plain.end + Time::from_ms(2);
+    let (live, _) = live(&lineup.settings[0], &still, later, &mut |_, _| ());
+    assert_eq!(live.finish, plain.finish);
+}
+
+#[test]
 fn flows_that_stand_for_each_other_are_compared_in_the_order_of_their_ends() {
     let sets = ["traffic.0.size=200KB"];
     let [pfc, none] = ["pfc", "none"].map(|scheme| load("incast", scheme, &sets));
@@ -168,6 +180,10 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0
     }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
 }
 
 /// Random bytes, cut and altered frames of every kind, at every port of a switch: the flows end,
@@ -194,6 +210,70 @@ fn hostile_frames_are_counted_and_stop_nobody() {
         let (_, refused) = live_with_visitors(&lineup.settings[0], &plain, &mut meddle);
         assert!(refused > 1000, "{}: {refused} refused", scheme.name);
     }
+}
+
+/// Control frames that the nodes have sent, some bytes of them changed or cut off, at any
+/// port of any node: they may hold whom they like, but no node panics.
+#[test]
+fn control_frames_that_lie_make_no_node_panic() {
+    for (n, scheme) in weir_fc::SCHEMES.iter().enumerate() {
+        let lineup = load("ofc-fig1", scheme.name, &["run.until=200us"]);
+        let e = &*lineup.settings[0].experiment;
+        let config = e.config(lineup.settings[0].with_seed(1));
+        let plan: Plan = None;
+        let mut random = Random(0x51ed_2705 + n as u64);
+        let (mut heard, mut lies) = (Vec::<Vec<u8>>::new(), 0);
+        let drive = |stations: &mut [Station<'_>]| {
+            let mut shells: Vec<Shell<'_, '_>> = stations
+                .iter_mut()
+                .map(|s| Shell::new(s, &e.topology, &config, plan.clone(), true))
+                .collect();
+            loop {
+                let now = shells.iter().map(Shell::due).min().expect("there are nodes");
+                if now >= Time::from_us(200) {
+                    break;
+                }
+                for i in 0..shells.len() {
+                    while let Some((port, out)) = shells[i].transmit(now) {
+                        let link = e.topology.port(NodeId::from_index(i), port);
+                        let peer = &mut shells[link.peer.index()];
+                        peer.receive(link.peer_port, out.due, &out.bytes, None);
+                        if out.control && heard.len() < 500 {
+                            heard.push(out.bytes);
+                        }
+                    }
+                }
+                if lies < 20_000 && !heard.is_empty() {
+                    lies += 1;
+                    let bytes = lie(&heard[random.below(heard.len())], &mut random);
+                    let node = random.below(shells.len());
+                    let ports = e.topology.ports(NodeId::from_index(node)).len();
+                    let port = PortId::from_index(random.below(ports));
+                    shells[node].receive(port, now, &bytes, None);
+                }
+                shells.iter_mut().for_each(|shell| shell.run(now + PS));
+            }
+            (Ended::at(Finish::Interrupted, Time::from_us(200)), ())
+        };
+        // books that do not add up are no wonder: packets on their way were not handed over
+        let _ = run_apart(&e.topology, &e.prepared(&config), &e.traffic, &config, drive);
+        assert!(lies > 0 || heard.is_empty(), "{}", scheme.name);
+    }
+}
+
+/// A frame with up to four other bytes behind its addresses, and sometimes without its end.
+fn lie(frame: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = frame.to_vec();
+    for _ in 0..random.below(5) {
+        // what counts stands at the front of the payload
+        let within = if random.below(2) == 0 { 12 } else { bytes.len() - 14 };
+        let at = 14 + random.below(within);
+        bytes[at] = [0, 1, 0xff, random.next() as u8][random.below(4)];
+    }
+    if random.below(8) == 0 {
+        bytes.truncate(14 + random.below(bytes.len() - 14));
+    }
+    bytes
 }
 
 #[test]

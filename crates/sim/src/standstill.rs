@@ -7,12 +7,14 @@
 //! lost RESUME under a transport that repeats what is not acknowledged would last until the time
 //! limit.
 
+use crate::config::Config;
 use crate::deadlock::{CONFIRM, describe_one};
 use crate::jobs;
 use crate::node::Node;
 use crate::outcome::Stuck;
 use crate::world::World;
 use weir_core::{Bytes, FlowId, Rate, Time};
+use weir_net::Topology;
 
 /// Looks for a standstill again and again.
 #[derive(Debug, Default)]
@@ -44,7 +46,7 @@ impl Standstill {
         if world.now < self.next {
             return false;
         }
-        let patience = patience(world);
+        let patience = patience_in(world);
         self.next = world.now + patience / 4;
         let reached = progress(world);
         if reached != self.reached.0 {
@@ -114,11 +116,11 @@ fn nothing_left(world: &World<'_>) -> bool {
     }
     // Responses to control frames are no progress: a scheme may repeat them forever.
     let last = world.nodes().map(|n| n.tally().last_activity).max().unwrap_or_default();
-    world.now.saturating_sub(last) >= patience(world)
+    world.now.saturating_sub(last) >= patience_in(world)
 }
 
 /// Queues and flows that wait, by node, port and queue.
-fn all_stuck(world: &World<'_>) -> Vec<Stuck> {
+pub(crate) fn all_stuck(world: &World<'_>) -> Vec<Stuck> {
     let topology = world.shared.topology;
     let mut stuck = Vec::new();
     for node in world.nodes() {
@@ -142,11 +144,15 @@ fn all_stuck(world: &World<'_>) -> Vec<Stuck> {
     stuck
 }
 
+fn patience_in(world: &World<'_>) -> Time {
+    patience(world.shared.topology, world.shared.config)
+}
+
 /// Longer than any pause lasts by itself: twice the longest time that a frame can ask for on the
 /// slowest link, at least [`CONFIRM`], the longest response time, what faults delay frames by, and
 /// twice the time after which a pause that is not refreshed lapses.
-fn patience(world: &World<'_>) -> Time {
-    let (config, links) = (world.shared.config, world.shared.topology.links());
+pub(crate) fn patience(topology: &Topology, config: &Config) -> Time {
+    let links = topology.links();
     let slowest = links.iter().map(|l| l.rate).min();
     let pause = slowest.unwrap_or(Rate::from_gbps(1)).time_for(Bytes::new(65_535 * 64));
     let response = links.iter().map(|l| config.link.response.at(l.rate)).max().unwrap_or_default();

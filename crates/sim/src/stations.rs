@@ -10,6 +10,7 @@
 //! Its results are those of [`run`](crate::run()).
 
 use crate::config::Config;
+use crate::deadlock;
 use crate::engine::Part;
 use crate::engine::relay::Relay;
 use crate::env::Env;
@@ -21,6 +22,7 @@ use crate::probe::Hears;
 use crate::report;
 use crate::run::{GRID, Observer};
 use crate::shared::{Prepared, Shared};
+use crate::standstill;
 use crate::tree;
 use crate::world::{Remains, World};
 use weir_core::{NodeId, PortId, Time};
@@ -141,6 +143,10 @@ impl Ended {
 ///
 /// The outcome is an error if frames were lost or made up between the stations: what is still on
 /// its way must have [arrived](Station::arrive), whether or not it was handled.
+///
+/// A run that ended as [`Finish::Stalled`] with nothing in it, because all stations were
+/// [still](Station::is_still), ends as what is found in them: a deadlock with its cycle, or what
+/// waits for what.
 pub fn run_apart<T>(
     topology: &Topology,
     prepared: &Prepared,
@@ -157,8 +163,24 @@ pub fn run_apart<T>(
     let (ended, found) = drive(&mut stations);
     world.now = ended.now;
     world.parts = stations.into_iter().map(|s| s.part).collect();
+    let finish = match ended.finish {
+        Finish::Stalled(stuck) if stuck.is_empty() => why_still(&world),
+        finish => finish,
+    };
     let remains = Remains { visitors: ended.visitors, ..world.into_remains() };
-    Ok((report::outcome(remains, ended.finish), found))
+    Ok((report::outcome(remains, finish), found))
+}
+
+/// Why nothing moves any more.
+fn why_still(world: &World<'_>) -> Finish {
+    let found = deadlock::Watch::new(world).find(world);
+    found.unwrap_or_else(|| Finish::Stalled(standstill::all_stuck(world)))
+}
+
+/// How long all stations must have been [still](Station::is_still) until nothing will move any
+/// more: longer than any pause lasts by itself.
+pub fn patience(topology: &Topology, config: &Config) -> Time {
+    standstill::patience(topology, config)
 }
 
 impl<'a> Station<'a> {
@@ -243,6 +265,12 @@ impl<'a> Station<'a> {
     /// arrive.
     pub fn is_drained(&self) -> bool {
         self.node_ref().is_drained() && !self.part.wires.carries_traffic()
+    }
+
+    /// Whether nothing here moves a packet by itself: what is inside, if anything, waits for a
+    /// neighbour.
+    pub fn is_still(&self) -> bool {
+        !self.node_ref().has_foreground_traffic() && !self.part.wires.carries_traffic()
     }
 
     /// Packets received, and events handled, so far.

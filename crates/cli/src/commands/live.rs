@@ -188,7 +188,7 @@ pub(crate) fn live(args: &Live, terminal: &Terminal) -> anyhow::Result<Status> {
         #[cfg(target_os = "linux")]
         What::Compare(args) => super::live_run::run(args, true, terminal),
         #[cfg(target_os = "linux")]
-        What::Bench(args) => super::live_run::bench(args),
+        What::Bench(args) => super::live_run::bench(args, terminal),
         #[cfg(target_os = "linux")]
         What::Study(args) => super::live_study::study(args, terminal),
         #[cfg(target_os = "linux")]

@@ -6,20 +6,22 @@ use super::{captures, simulate};
 use crate::Status;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use weir_core::{NodeId, format};
 use weir_live::clock::Dilation;
 use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::log::{Header, Source};
-use weir_live::machine::{Machine, describe, frame_time};
+use weir_live::machine::{Machine, describe, frame_time, step};
 use weir_live::run::{self, Live, LiveReport, Settings};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Otherwise, Request, Setting};
 use weir_results::report;
 use weir_results::run::{Meter, Perf, Run};
 use weir_results::run_text;
-use weir_scenario::Experiment;
+use weir_scenario::{Experiment, Variant};
+use weir_sim::SimError;
 
 /// `weir live clean`.
 pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
@@ -32,15 +34,23 @@ pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir live bench`.
-pub(super) fn bench(args: &BenchArgs) -> anyhow::Result<Status> {
+pub(super) fn bench(args: &BenchArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
-        return in_user_namespace();
+        return Err(lab::enter_user_namespace().into());
     }
     let length = weir_core::Time::from_ms(1000 * args.seconds);
-    let mut all = Vec::new();
-    for &size in &args.sizes {
-        all.push(weir_live::bench::measure(size, length, args.real_time)?);
+    let interrupt = AtomicBool::new(false);
+    let measure = |&size| weir_live::bench::measure(size, length, args.real_time, &interrupt);
+    let work = || -> Result<Vec<_>, _> {
+        let going = args.sizes.iter().take_while(|_| !interrupt.load(Ordering::Relaxed));
+        going.map(measure).collect()
+    };
+    let all = simulate::with_flag(&interrupt, work)?;
+    if interrupt.load(Ordering::Relaxed) {
+        terminal.complain("interrupted");
+        return Ok(Status::Interrupted);
     }
+    let all = all?;
     if args.json {
         print(&serde_json::to_string_pretty(&all)?)?;
         return Ok(Status::Done);
@@ -68,7 +78,7 @@ pub(super) fn bench(args: &BenchArgs) -> anyhow::Result<Status> {
 /// `weir live run`, or `weir live compare` with the simulation beside it.
 pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
-        return in_user_namespace();
+        return Err(lab::enter_user_namespace().into());
     }
     let formats = simulate::formats(args.results.parquet)?;
     let request = Request {
@@ -88,7 +98,18 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     let out = simulate::destination(&args.results, e)?;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
     let plan = captures::plan(&args.captures, e, &[seed], out.as_ref())?;
+    let interrupt = AtomicBool::new(false);
     let settings = settings(args, setting, seed, terminal)?;
+    let prepare = || match args.dilate {
+        Dilate::Auto => rehearse(e, setting.with_seed(seed), settings, &interrupt, terminal),
+        Dilate::By(_) => Ok(settings),
+    };
+    let settings = simulate::with_flag(&interrupt, prepare)?;
+    if interrupt.load(Ordering::Relaxed) {
+        terminal.complain("interrupted before the run began");
+        return Ok(Status::Interrupted);
+    }
+    let settings = settings?;
     let words = Words {
         scenario: &args.scenario,
         sets: &args.sets,
@@ -107,7 +128,6 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         None => None,
     };
     let variant = setting.with_seed(seed);
-    let interrupt = AtomicBool::new(false);
     let ready = |lab: &lab::Lab| {
         for &host in &settings.free {
             let (name, space) = (e.topology.name(host), lab.name(host));
@@ -116,7 +136,13 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     };
     let began = std::time::Instant::now();
     let work = || run::run(e, variant, &settings, &interrupt, ready);
-    let Live { outcome, report, log: lines, end } = simulate::with_flag(&interrupt, work)??;
+    let done = simulate::with_flag(&interrupt, work)?;
+    let stopped = interrupt.load(Ordering::Relaxed);
+    if stopped && done.is_err() {
+        terminal.complain("interrupted before the run began");
+        return Ok(Status::Interrupted);
+    }
+    let Live { outcome, report, log: lines, end } = done?;
     if let Some((file, mut log_file)) = log {
         lines.into_iter().for_each(|lines| log_file.append(lines));
         log_file.end(end);
@@ -124,10 +150,7 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     }
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(error) => {
-            show(&report, terminal)?;
-            return Err(anyhow::Error::new(error).context("between the nodes"));
-        }
+        Err(error) => return without_figures(args, &error, &report, terminal),
     };
     let perf = Perf {
         packet_hops: outcome.totals.packet_hops,
@@ -171,10 +194,35 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     }
     let status = simulate::verdict(&c, &[], terminal);
     match status {
-        Status::Interrupted => Ok(status),
+        Status::Interrupted if stopped => Ok(status),
         _ if !report.invalid.is_empty() => Ok(Status::InvalidRun),
         _ => Ok(status),
     }
+}
+
+/// A run whose figures do not add up: frames got lost in the kernel, and it says why; if not, that
+/// is an error.
+fn without_figures(
+    args: &Args,
+    error: &SimError,
+    report: &LiveReport,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
+    let what = format!("between the nodes: {error}");
+    if args.results.out.is_some() {
+        save_invalid(args, report, None, terminal)?;
+    }
+    if args.json {
+        let all = serde_json::json!({ "summary": null, "live": report, "side_by_side": null });
+        print(&serde_json::to_string_pretty(&all)?)?;
+    } else {
+        show(report, terminal)?;
+    }
+    if report.invalid.is_empty() {
+        bail!(what);
+    }
+    terminal.complain(&format!("invalid run: {what}"));
+    Ok(Status::InvalidRun)
 }
 
 /// Writes what counts: of an invalid run only how it went.
@@ -188,26 +236,41 @@ fn save(
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
     let command = format!("weir live run {} --out DIR", format::shell_word(&args.scenario));
+    if !live.invalid.is_empty() {
+        return save_invalid(args, live, side, terminal);
+    }
+    let directory = out.write(c, &command, formats)?;
+    let shown = directory.display();
+    write_report(&directory.join("live.json"), live, side)?;
+    terminal.note(&format!("report: {shown}/index.html     lateness: live.json"));
+    Ok(())
+}
+
+/// How an invalid run went, beside the directory that its figures would have.
+fn save_invalid(
+    args: &Args,
+    live: &LiveReport,
+    side: Option<&SideBySide>,
+    terminal: &Terminal,
+) -> anyhow::Result<()> {
+    // without a slash at its end
+    let out: PathBuf = args.results.out.iter().flat_map(|out| out.components()).collect();
+    let mut name = out.into_os_string();
+    name.push("-invalid.json");
+    let file = PathBuf::from(name);
+    if let Some(directory) = file.parent() {
+        let wrong = || format!("cannot make {}", directory.display());
+        std::fs::create_dir_all(directory).with_context(wrong)?;
+    }
+    write_report(&file, live, side)?;
+    terminal.note(&format!("no figures of an invalid run, only {}", file.display()));
+    Ok(())
+}
+
+fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> anyhow::Result<()> {
     let text = serde_json::json!({ "live": live, "side_by_side": side });
     let text = serde_json::to_string_pretty(&text)? + "\n";
-    let (file, note) = match live.invalid.is_empty() {
-        true => {
-            let directory = out.write(c, &command, formats)?;
-            let shown = directory.display();
-            let note = format!("report: {shown}/index.html     lateness: live.json");
-            (directory.join("live.json"), note)
-        }
-        false => {
-            let mut name = args.results.out.clone().unwrap_or_default().into_os_string();
-            name.push("-invalid.json");
-            let file = std::path::PathBuf::from(name);
-            let note = format!("no figures of an invalid run, only {}", file.display());
-            (file, note)
-        }
-    };
-    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    terminal.note(&note);
-    Ok(())
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// What the run says of its clock.
@@ -245,20 +308,17 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
-    let machine = Machine::measure(args.real_time);
+    let machine = Machine::measure(args.real_time, e.topology.nodes().len());
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,
         Dilate::By(factor) => Dilation::new(factor).context("a factor above zero")?,
     };
-    if args.dilate == Dilate::Auto {
-        terminal
-            .note(&format!("dilation {}: the smallest that this machine can keep", least.get()));
-    } else if dilation < least {
+    if dilation < least {
         terminal.warn(&format!(
             "this machine wakes up to {} us late and takes {} us per frame: with a dilation of {} \
              frames will be later than {}; {} should do (--dilate auto)",
-            machine.wake_ns / 1000,
+            machine.latest_ns / 1000,
             machine.frame_ns.div_ceil(1000),
             dilation.get(),
             format::time(bound),
@@ -266,7 +326,42 @@ fn settings(
         ));
     }
     let free = free(e, &args.app, seed)?;
-    Ok(Settings { dilation, bound, free, logged: args.log.is_some(), real_time: args.real_time })
+    let (logged, real_time) = (args.log.is_some(), args.real_time);
+    Ok(Settings { dilation, bound, until: None, free, logged, real_time })
+}
+
+/// So long a rehearsal goes on after the first flow has begun, in real nanoseconds.
+const REHEARSAL: u64 = 1_000_000_000;
+/// And so long it waits for that flow at most.
+const PATIENCE: u64 = 5_000_000_000;
+
+/// Runs the beginning again and again, more slowly each time, until it keeps its time.
+fn rehearse(
+    e: &Experiment,
+    variant: Variant,
+    settings: Settings,
+    interrupt: &AtomicBool,
+    terminal: &Terminal,
+) -> anyhow::Result<Settings> {
+    let flows = e.traffic.all_flows(variant.seed).unwrap_or_default();
+    let first = flows.iter().map(|flow| flow.start).min().unwrap_or_default();
+    let mut dilation = settings.dilation;
+    while dilation.real_ns(first) <= PATIENCE {
+        let until = Some(first + dilation.scenario(REHEARSAL));
+        let tried = Settings { dilation, until, logged: false, ..settings.clone() };
+        let report = run::run(e, variant, &tried, interrupt, |_| ())?.report;
+        let Err(slower) = report.kept_well() else { break };
+        let next = step((f64::from(dilation.get()) * slower) as u64 + 1);
+        if next == dilation || interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+        let factor = dilation.get();
+        terminal.note(&format!("a rehearsal with a dilation of {factor} did not keep its time"));
+        dilation = next;
+    }
+    let factor = dilation.get();
+    terminal.note(&format!("dilation {factor}: the smallest that this machine can keep"));
+    Ok(Settings { dilation, ..settings })
 }
 
 /// The hosts of `--app`, which have no traffic of the scenario.
@@ -288,17 +383,4 @@ fn free(e: &Experiment, names: &[String], seed: u64) -> anyhow::Result<Vec<NodeI
         bail!("--app: the scenario has a flow from {src} to {dst}; a free host has none");
     }
     Ok(free)
-}
-
-/// Starts this program again where it is root.
-pub(super) fn in_user_namespace() -> anyhow::Result<Status> {
-    let mut command = lab::in_user_namespace()?;
-    let status = command.status().map_err(|error| lab::LabError::User(error.to_string()))?;
-    Ok(match status.code() {
-        Some(0) => Status::Done,
-        Some(3) => Status::InvalidRun,
-        Some(130) => Status::Interrupted,
-        Some(2) => Status::BadInput,
-        _ => Status::CheckFailed,
-    })
 }

@@ -1,7 +1,6 @@
 //! `weir live study`: experiments of papers on real frames, many times, beside their simulation.
 
 use super::live::Study as Args;
-use super::live_run::in_user_namespace;
 use super::simulate;
 use crate::Status;
 use crate::terminal::Terminal;
@@ -28,7 +27,7 @@ use weir_sweep::draft::ResolvedCell;
 /// `weir live study`.
 pub(super) fn study(args: &Args, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
-        return in_user_namespace();
+        return Err(lab::enter_user_namespace().into());
     }
     let chosen = match choose(&args.names) {
         Ok(chosen) => chosen,
@@ -53,7 +52,10 @@ pub(super) fn study(args: &Args, terminal: &Terminal) -> anyhow::Result<Status> 
         let interrupt = AtomicBool::new(false);
         let maker = Maker { args, terminal, paper, e, live, interrupt: &interrupt };
         let made = simulate::with_flag(&interrupt, || maker.make())??;
-        let Some(study) = made else { return Ok(Status::Interrupted) };
+        let Some(study) = made else {
+            terminal.complain(&format!("interrupted: nothing of {} is written", e.id));
+            return Ok(Status::Interrupted);
+        };
         save(&study, &file_name(e, args), &args.output, terminal)?;
     }
     Ok(Status::Done)
@@ -148,10 +150,11 @@ impl Maker<'_> {
                     if study.cells[i].of(dilation, true).count() >= wanted {
                         continue;
                     }
-                    let attempt = self.attempt(cell, dilation, &simulated[i])?;
+                    let attempt = self.attempt(cell, dilation, &simulated[i]);
                     if self.interrupt.load(Ordering::Relaxed) {
                         return Ok(None);
                     }
+                    let attempt = attempt?;
                     self.tell(&study.cells[i], &attempt);
                     study.cells[i].attempts.push(attempt);
                 }
@@ -249,6 +252,7 @@ impl Maker<'_> {
         let settings = Settings {
             dilation: Dilation::new(dilation).context("a factor above zero")?,
             bound: self.args.bound.unwrap_or_else(|| self.frame(cell)),
+            until: None,
             free: Vec::new(),
             logged: false,
             real_time: self.args.real_time,

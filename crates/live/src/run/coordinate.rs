@@ -18,6 +18,10 @@ pub(super) struct Seat {
     /// Frames of flows received and sent.
     pub(super) received: AtomicU64,
     pub(super) sent: AtomicU64,
+    /// Nothing moves a packet here, or will by itself.
+    pub(super) still: AtomicBool,
+    /// How often its thread has looked at its ports.
+    pub(super) rounds: AtomicU64,
 }
 
 /// What all threads see.
@@ -35,12 +39,22 @@ pub(super) struct Board {
     clock: OnceLock<Clock>,
     /// Threads that have sent their last frame.
     pub(super) silent: AtomicUsize,
+    /// How far the node that is farthest has run, in picoseconds.
+    reached: AtomicU64,
 }
 
 /// Real time from the moment all are ready to the beginning of scenario time.
 const START: u64 = 20_000_000;
-/// A frame that was sent so long ago, in real time, and has not arrived will not.
+/// A frame that was sent so long ago, in real time, and has not arrived will not, if every node has
+/// looked at its ports so often since then.
 const LOST: u64 = 2_000_000_000;
+const LOOKS: u64 = 200;
+/// Nodes that have been still for less real time than this may have just not been looked at.
+const STILL: u64 = 100_000_000;
+/// So long nodes wait at the end of a run for frames that the kernel still has.
+const IN_KERNEL: Duration = Duration::from_secs(5);
+/// And so long for the last frames of a program that floods a port.
+const FLOOD: Duration = Duration::from_millis(200);
 /// How often the threads are looked at.
 const BETWEEN: Duration = Duration::from_millis(2);
 /// So long after it was found that there is nothing left to do the run ends, in real time.
@@ -56,6 +70,7 @@ impl Board {
             ready: AtomicUsize::new(0),
             clock: OnceLock::new(),
             silent: AtomicUsize::new(0),
+            reached: AtomicU64::new(0),
         }
     }
 
@@ -104,9 +119,52 @@ impl Board {
         self.end.store(end.as_ps(), Ordering::Release);
     }
 
+    /// A node has run so far and stops. Returns how far the farthest has, once all have: the end
+    /// may have been set when one of them was beyond it already. `None` if a thread has failed.
+    pub(super) fn stop(&self, now: Time) -> Option<Time> {
+        self.reached.fetch_max(now.as_ps(), Ordering::AcqRel);
+        self.silent.fetch_add(1, Ordering::AcqRel);
+        while self.silent.load(Ordering::Acquire) < self.seats.len() {
+            if self.failed.load(Ordering::Acquire) {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(self.reached())
+    }
+
+    /// When the run was over: all nodes have handled everything before.
+    pub(super) fn reached(&self) -> Time {
+        Time::from_ps(self.reached.load(Ordering::Acquire))
+    }
+
+    /// Lets a node take what is still on its way to it, after all have stopped. `take` says whether
+    /// there may be more.
+    pub(super) fn wait_for_rest(&self, mut take: impl FnMut() -> bool) {
+        let began = std::time::Instant::now();
+        loop {
+            let more = take();
+            let (received, sent) = self.counts();
+            let passed = began.elapsed();
+            let arrived = received >= sent && (!more || passed > FLOOD);
+            if arrived || passed > IN_KERNEL {
+                return;
+            }
+            if !more {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
     /// Waits for the end of the run and says when it is. With hosts that other programs use, the
     /// run does not end because the flows of the scenario have.
-    pub(super) fn coordinate(&self, config: &Config, settings: &Settings, interrupt: &AtomicBool) {
+    pub(super) fn coordinate(
+        &self,
+        config: &Config,
+        settings: &Settings,
+        patience: Time,
+        interrupt: &AtomicBool,
+    ) {
         let Some(clock) = self.begin(settings.dilation, interrupt) else {
             return self.finish_at(Time::ZERO, Finish::Interrupted);
         };
@@ -114,12 +172,14 @@ impl Board {
             Stop::At(time) => time,
             Stop::Drained => weir_sim::HORIZON,
         };
+        let stop = settings.until.map_or(stop, |until| stop.min(until));
         if stop < weir_sim::HORIZON {
             self.finish_at(stop, Finish::TimeLimit);
         }
         let mut idle = false;
         let idles = settings.free.is_empty();
-        let mut missing = (self.counts(), real_time_ns());
+        let mut last = Move::new(self);
+        let patience = settings.dilation.real_ns(patience).max(STILL);
         loop {
             std::thread::sleep(BETWEEN);
             let real = real_time_ns();
@@ -130,12 +190,15 @@ impl Board {
             if soon >= stop {
                 return;
             }
-            let counts = self.counts();
-            if counts != missing.0 || counts.0 == counts.1 {
-                missing = (counts, real);
-            } else if real > missing.1 + LOST {
-                // a lossless network waits for it forever
+            last.look(self);
+            let (received, sent) = last.counts;
+            // a lossless network waits for a frame that got lost forever
+            if received != sent && last.is_over(self, LOST, real) {
                 return self.finish_at(soon, Finish::Interrupted);
+            }
+            let waits = idles && received == sent && !self.is_idle();
+            if waits && last.still && last.is_over(self, patience, real) {
+                return self.finish_at(soon, Finish::Stalled(Vec::new()));
             }
             // twice in a row: a frame may be between two counters
             let was_idle =
@@ -159,5 +222,86 @@ impl Board {
             self.seats.iter().map(|s| count(s).load(Ordering::Acquire)).sum()
         };
         (sum(|s| &s.received), sum(|s| &s.sent))
+    }
+}
+
+/// The last time anything was seen to move.
+struct Move {
+    /// When, in real nanoseconds.
+    at: u64,
+    /// Frames of flows received and sent.
+    counts: (u64, u64),
+    /// Whether all nodes are still.
+    still: bool,
+    /// How often each thread had looked at its ports.
+    rounds: Vec<u64>,
+}
+
+impl Move {
+    fn new(board: &Board) -> Self {
+        Self { at: real_time_ns(), counts: board.counts(), still: false, rounds: rounds(board) }
+    }
+
+    fn look(&mut self, board: &Board) {
+        let still = board.seats.iter().all(|s| s.still.load(Ordering::Acquire));
+        let counts = board.counts();
+        if (counts, still) != (self.counts, self.still) {
+            *self = Self { at: real_time_ns(), counts, still, rounds: rounds(board) };
+        }
+    }
+
+    /// Whether it was so long ago, and every thread has looked at its ports again and again since:
+    /// one that the kernel does not run has not.
+    fn is_over(&self, board: &Board, ago: u64, real: u64) -> bool {
+        real > self.at + ago
+            && self.rounds.iter().zip(rounds(board)).all(|(then, now)| now >= then + LOOKS)
+    }
+}
+
+fn rounds(board: &Board) -> Vec<u64> {
+    board.seats.iter().map(|s| s.rounds.load(Ordering::Acquire)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_over_where_the_farthest_node_has_stopped() {
+        let board = Board::new(2);
+        // the end was set when one of them was beyond it
+        board.finish_at(Time::from_us(4), Finish::Drained);
+        let ends = std::thread::scope(|scope| {
+            let board = &board;
+            let stop = |us| scope.spawn(move || board.stop(Time::from_us(us)));
+            [4, 7].map(stop).map(|thread| thread.join().expect("it does not panic"))
+        });
+        assert_eq!(ends, [Some(Time::from_us(7)); 2]);
+        assert_eq!(board.reached(), Time::from_us(7));
+    }
+
+    #[test]
+    fn nodes_do_not_wait_for_one_that_has_failed() {
+        let board = Board::new(2);
+        board.failed.store(true, Ordering::Release);
+        assert_eq!(board.stop(Time::from_us(4)), None);
+    }
+
+    #[test]
+    fn a_thread_that_the_kernel_does_not_run_has_lost_no_frame() {
+        let board = Board::new(2);
+        board.seats[0].sent.store(1, Ordering::Release);
+        let mut last = Move::new(&board);
+        last.look(&board);
+        let long_ago = last.at + 2 * LOST;
+        board.seats[0].rounds.store(LOOKS, Ordering::Release);
+        assert!(!last.is_over(&board, LOST, long_ago));
+        board.seats[1].rounds.store(LOOKS, Ordering::Release);
+        assert!(last.is_over(&board, LOST, long_ago));
+        assert!(!last.is_over(&board, LOST, last.at + LOST));
+        // something moves
+        board.seats[0].sent.store(2, Ordering::Release);
+        last.look(&board);
+        assert!(!last.is_over(&board, LOST, long_ago));
     }
 }

@@ -61,6 +61,13 @@ pub struct LiveReport {
 }
 
 impl LiveReport {
+    /// Whether time was kept with a quarter of the bound to spare, as a rehearsal should. If not,
+    /// how many times slower the run would have to be, as far as lateness says.
+    pub fn kept_well(&self) -> Result<(), f64> {
+        let late = self.late.p999_ns.unwrap_or(0.0) / (0.75 * self.bound_ns);
+        if self.invalid.is_empty() && late <= 1.0 { Ok(()) } else { Err(late.max(1.0)) }
+    }
+
     pub(super) fn new(e: &Experiment, settings: &Settings, nodes: &[Done]) -> Self {
         let free = !settings.free.is_empty();
         let mut late = Histogram::default();

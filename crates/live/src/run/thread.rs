@@ -10,7 +10,6 @@ use crate::machine::prepare;
 use crate::shell::{Counts, Outgoing, Plan, Shell};
 use crate::socket::{Sent, Sockets, real_time_ns};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use weir_core::{NodeId, PortId, Time};
 use weir_scenario::Experiment;
 use weir_sim::config::Config;
@@ -51,14 +50,13 @@ impl Drop for Alarm<'_> {
         if self.1 {
             self.0.failed.store(true, Ordering::Release);
         }
-        self.0.silent.fetch_add(1, Ordering::AcqRel);
     }
 }
 
 /// A node takes so many frames before it sends again: a flood at one port does not stop the others.
 const AT_ONCE: usize = 256;
-/// And at the end of a run no more than these.
-const LEFT: usize = 1 << 20;
+/// And at the end of a run, before it asks whether all frames have arrived.
+const LEFT: usize = 1 << 13;
 /// The longest sleep, in nanoseconds: the end of the run may be near.
 const LONGEST_SLEEP: u64 = 2_000_000;
 
@@ -77,13 +75,15 @@ impl Node<'_> {
         let timed = Timed { node: self, clock };
         timed.go(&mut shell, &mut sockets);
         alarm.1 = false;
-        drop(alarm);
-        // what was sent before the others fell silent is on its way
-        while self.board.silent.load(Ordering::Acquire) < self.board.seats.len() {
-            std::thread::sleep(Duration::from_millis(1));
+        if let Some(end) = self.board.stop(shell.now()) {
+            // what was sent before the others stopped is on its way
+            self.board.wait_for_rest(|| {
+                let more = timed.take(&mut shell, &mut sockets, LEFT);
+                timed.tell(&shell);
+                more
+            });
+            shell.run(end);
         }
-        // a program that floods a port would keep it full
-        timed.take(&mut shell, &mut sockets, LEFT);
         sockets.count_drops();
         Ok(Done {
             node: id,
@@ -157,8 +157,10 @@ impl Timed<'_> {
     fn tell(&self, shell: &Shell<'_, '_>) {
         let seat: &Seat = &self.node.board.seats[self.node.at];
         // in this order: frames that are counted as sent are never counted as received too early
+        seat.still.store(shell.is_still(), Ordering::Release);
         seat.drained.store(shell.is_drained(), Ordering::Release);
         seat.sent.store(shell.counts.traffic.1, Ordering::Release);
         seat.received.store(shell.counts.traffic.0, Ordering::Release);
+        seat.rounds.fetch_add(1, Ordering::AcqRel);
     }
 }
