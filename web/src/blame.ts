@@ -435,3 +435,18 @@ export function routesOf(
     return { from, to, flows };
   });
 }
+
+/**
+ * The pause that began the chain that closed a cycle; it need not hold a link of the cycle itself.
+ * Null if no pause of the recording stands on the cycle.
+ */
+export function triggerOf(run: Run, ports: number[], at: number): number | null {
+  let best: number | null = null;
+  run.eachStanding(at, (pause) => {
+    if (!ports.includes(run.pauses.port[pause] as number)) return;
+    const root = run.rootOf(pause);
+    const { from } = run.pauses;
+    if (best === null || (from[root] as number) < (from[best] as number)) best = root;
+  });
+  return best;
+}

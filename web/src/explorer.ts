@@ -24,6 +24,7 @@ import {
   readAddress,
   writeAddress,
 } from "./state";
+import { peakTime } from "./story";
 import { drawStrip } from "./strip";
 import { describeLink, statusText } from "./text";
 import { bytes, count, duration, instant, percent } from "./units";
@@ -102,6 +103,7 @@ export class Explorer {
       range: address.range ?? this.startRange(),
       selection: this.selectionOf(address),
       speed: niceSpeed(end),
+      poll: this.run.header.poll_ps || 200e9,
     });
     this.palette = readPalette(this.run.header.parts);
     fillControls(this.manifest, this.run, this.end);
@@ -115,12 +117,7 @@ export class Explorer {
 
   /** Where to begin: a deadlock, else when most links are held. */
   private firstLook(): number {
-    const { run } = this;
-    if (run.cycles[0]) return run.cycles[0].at;
-    const bins = 2000;
-    const held = run.heldOver(0, run.end, bins);
-    const best = held.reduce((at, n, i) => (n > (held[at] as number) ? i : at), 0);
-    return (held[best] as number) > 0 ? Math.round(((best + 0.5) / bins) * run.end) : 0;
+    return this.run.cycles[0]?.at ?? peakTime(this.run) ?? 0;
   }
 
   /** The whole run, or what a slice was cut to. */
@@ -443,13 +440,13 @@ export class Explorer {
     if (together > 1) parts.push(`${together} links per row (r: one each)`);
     if (folded > 0) parts.push(`${count(folded, "node")} folded on the map`);
     const left = leftOut(this.run);
-    if (left) parts.push(`not recorded: ${left}`);
+    if (left) parts.push(left);
     if (this.manifest.live) {
       parts.push(`still running: ${percent(this.manifest.done ?? 0)} of all runs done`);
     }
     byId("counts").textContent = parts.join(" · ");
     const marks: Record<string, boolean> = {
-      root: this.state.selection?.kind === "pause",
+      root: this.runs.some((_, i) => this.emphasis(i).root !== null),
       cycle: this.runs.some((run) => run.cycles.length > 0),
     };
     for (const mark of document.querySelectorAll<HTMLElement>("[data-mark]"))

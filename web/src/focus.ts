@@ -1,9 +1,10 @@
 // What a selection means for the views: which links it emphasises, whose row and whose queue.
 
 import { lifeOf, treeOf, worstCulprits } from "./blame";
-import { type Emphasis, NO_EMPHASIS } from "./lanes";
+import { type Emphasis, NO_EMPHASIS, type Root } from "./lanes";
 import type { Run } from "./model";
 import type { Selection } from "./state";
+import { mainRoot } from "./story";
 
 /** The link that is selected, by itself or by its pause. */
 export function chosenPort(run: Run, selection: Selection | null): number | null {
@@ -52,7 +53,7 @@ export function emphasisOf(
       if (!front || selection.id >= run.pauses.rows) return base;
       const tree = treeOf(run, selection.id);
       const chosen = chosenPort(run, selection);
-      return { ...base, links: new Set(tree.held), chosen, root: tree.port };
+      return { ...base, links: new Set(tree.held), chosen, root: rooted(run, tree.port) };
     }
     case "node": {
       const { ports } = run.header;
@@ -60,6 +61,11 @@ export function emphasisOf(
       return { ...base, links: new Set(mine) };
     }
     default:
-      return base;
+      // nothing is selected: where the worst pauses begin
+      return run.cycles.length > 0 ? base : { ...base, root: rooted(run, mainRoot(run)) };
   }
+}
+
+function rooted(run: Run, port: number | null): Root | null {
+  return port === null ? null : { port, node: run.nodeOf(port), name: run.portName(port) };
 }

@@ -20,18 +20,30 @@ export interface Point {
   y: number;
 }
 
+/** A queue at which pauses begin. */
+export interface Root {
+  port: number;
+  node: number;
+  name: string;
+}
+
 /** What is emphasised: by port. */
 export interface Emphasis {
   /** Links of the selected tree or path. */
   links: ReadonlySet<number>;
   /** The selected link itself, and a root queue. */
   chosen: number | null;
-  root: number | null;
+  root: Root | null;
   /** A deadlock that has closed. */
   cycle: readonly number[];
 }
 
-export const NO_EMPHASIS: Emphasis = { links: new Set(), chosen: null, root: null, cycle: [] };
+export const NO_EMPHASIS: Emphasis = {
+  links: new Set(),
+  chosen: null,
+  root: null,
+  cycle: [],
+};
 
 /** Sums of the ports that one line stands for. */
 export class LineStates {
@@ -249,25 +261,46 @@ export class LanePainter {
     }
   }
 
-  /** A ring around the start of the root's lane. */
+  /** A ring around the start of the root's lane, or around the folded item that has it. */
   private root(context: CanvasRenderingContext2D, palette: Palette, emphasis: Emphasis): void {
-    const line = emphasis.root === null ? -1 : (this.scene.lineOf[emphasis.root] as number);
+    const { root } = emphasis;
+    if (root === null) return;
+    const line = this.scene.lineOf[root.port] as number;
     const lane = line >= 0 ? this.lane(line) : null;
-    if (!lane) return;
-    const along = Math.min(14, lane.length / 2);
+    const item = this.scene.itemOf[root.node] as number;
+    const [place, size] = [this.places[item], this.sizes[item] ?? 0];
+    const along = lane ? Math.min(14, lane.length / 2) : 0;
+    const at = lane ? { x: lane.a.x + lane.u.x * along, y: lane.a.y + lane.u.y * along } : place;
+    if (!at) return;
+    const radius = lane ? 17 : size + 8;
     context.strokeStyle = palette.hot;
     context.lineWidth = 2;
     context.beginPath();
-    context.ellipse(
-      lane.a.x + lane.u.x * along,
-      lane.a.y + lane.u.y * along,
-      17,
-      17,
-      0,
-      0,
-      2 * Math.PI,
-    );
+    context.ellipse(at.x, at.y, radius, radius, 0, 0, 2 * Math.PI);
     context.stroke();
+    this.rootName(context, palette, root.name, at, radius + 5);
+  }
+
+  /** Its name beside the ring, on the side with more room. */
+  private rootName(
+    context: CanvasRenderingContext2D,
+    palette: Palette,
+    name: string,
+    at: Point,
+    aside: number,
+  ): void {
+    const wide = context.canvas.clientWidth;
+    const right = at.x < wide * 0.7;
+    context.font = "600 11px system-ui, sans-serif";
+    context.textAlign = right ? "left" : "right";
+    const x = at.x + (right ? aside : -aside);
+    context.lineWidth = 4;
+    context.lineJoin = "round";
+    context.strokeStyle = palette.bg;
+    context.strokeText(name, x, at.y + 4);
+    context.fillStyle = palette.hot;
+    context.fillText(name, x, at.y + 4);
+    context.textAlign = "start";
   }
 }
 
