@@ -210,6 +210,25 @@ test("names from a scenario never become markup", async () => {
   await finish();
 });
 
+test("the page begins with what happened, and each sentence leads to its moment", async () => {
+  const { page, finish } = await open(browser, `${await served(pair)}#run=PFC`);
+  const story = panel(page).locator(".story li");
+  assert.match(await story.first().innerText(), /^30.000 µs\s+More arrives for P_d of Sc than/);
+  assert.equal(await page.locator("#legend [data-mark=root]").isVisible(), true);
+  await story.nth(2).locator("button").click();
+  assert.equal(await timeOf(page), 32e6);
+  assert.match(await page.locator("#status").innerText(), /the pause of Sa → Sb, root P_d of Sc/);
+  await finish();
+});
+
+test("the interval of the counters is that of the recording", async () => {
+  const page = await browser.newPage();
+  await page.goto(await served(one("PFC", chain("PFC", false, "h0", 200, 30e6))));
+  await page.locator("#loading").waitFor({ state: "hidden" });
+  assert.equal(await page.locator("#poll option:checked").innerText(), "30 µs");
+  await page.close();
+});
+
 test("a cell of the matrix leads to its pause", async () => {
   const { page, finish } = await open(browser, `${await served(pair)}#run=PFC`);
   const box = await page.locator("#matrix-0").boundingBox();

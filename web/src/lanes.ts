@@ -272,16 +272,19 @@ export class LanePainter {
     const along = lane ? Math.min(14, lane.length / 2) : 0;
     const at = lane ? { x: lane.a.x + lane.u.x * along, y: lane.a.y + lane.u.y * along } : place;
     if (!at) return;
-    const radius = lane ? 17 : size + 8;
+    const radius = lane ? 17 : size + 6;
     context.strokeStyle = palette.hot;
     context.lineWidth = 2;
     context.beginPath();
     context.ellipse(at.x, at.y, radius, radius, 0, 0, 2 * Math.PI);
     context.stroke();
-    this.rootName(context, palette, root.name, at, radius + 5);
+    // items stand side by side: above one is room
+    const beside = { x: at.x, y: at.y + 4 };
+    if (lane) this.rootName(context, palette, root.name, beside, radius + 5);
+    else this.rootName(context, palette, root.name, { x: at.x, y: at.y - radius - 5 }, 0);
   }
 
-  /** Its name beside the ring, on the side with more room. */
+  /** Its name beside a place, on the side with more room, or (0) in the middle of it. */
   private rootName(
     context: CanvasRenderingContext2D,
     palette: Palette,
@@ -290,16 +293,18 @@ export class LanePainter {
     aside: number,
   ): void {
     const wide = context.canvas.clientWidth;
-    const right = at.x < wide * 0.7;
     context.font = "600 11px system-ui, sans-serif";
-    context.textAlign = right ? "left" : "right";
-    const x = at.x + (right ? aside : -aside);
+    const half = context.measureText(name).width / 2;
+    const away = aside === 0 ? 0 : aside + half;
+    const wanted = at.x < wide * 0.7 ? at.x + away : at.x - away;
+    const x = Math.max(half + 4, Math.min(wide - half - 4, wanted));
+    context.textAlign = "center";
     context.lineWidth = 4;
     context.lineJoin = "round";
     context.strokeStyle = palette.bg;
-    context.strokeText(name, x, at.y + 4);
+    context.strokeText(name, x, at.y);
     context.fillStyle = palette.hot;
-    context.fillText(name, x, at.y + 4);
+    context.fillText(name, x, at.y);
     context.textAlign = "start";
   }
 }

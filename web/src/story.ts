@@ -143,6 +143,6 @@ function peakOf(run: Run): Chapter | null {
   return {
     at,
     pause: null,
-    words: `The worst moment: ${links} are held at once, of ${count(run.ports / 2, "link")}.`,
+    words: `The worst moment: ${links} are held at once.`,
   };
 }

@@ -32,8 +32,8 @@ impl SliceArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Serves a page on this computer (127.0.0.1) until Ctrl-C, at an address with a
-random token that is printed. A scenario is run first; the page shows each
-scheme as soon as its run is over.
+random token that is printed. A scenario is run first, and the page shows it
+while it runs, one scheme after the other.
 
 Examples:
   weir view ofc-fig1 --schemes pfc,ofc
