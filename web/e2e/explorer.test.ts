@@ -285,9 +285,13 @@ test("a run that is going on is followed until it ends", async () => {
   const { page, finish } = await open(browser, await served(data));
   assert.match(await page.locator("#map-0 .badge").innerText(), /running/);
   assert.match(await panel(page).innerText(), /ran for\s+60\.0 µs/);
+  // the cursor is where the run is
+  assert.equal(await timeOf(page), 60e6);
   Object.assign(run, { bytes: chain("PFC"), live: false });
   await page.locator("#map-0 .badge", { hasText: "200 µs, drained" }).waitFor();
   assert.match(await panel(page).innerText(), /F0 h0 → h8 lost 50\.0 µs/);
+  // and in the end at the first of its worst moments
+  assert.ok((await timeOf(page)) < 60e6);
   await finish();
 });
 

@@ -406,7 +406,7 @@ export function sufferersOf(run: Run, tree: PauseTree): Sufferer[] {
 }
 
 /** How much of a flow's life some spans cover; where they overlap it counts once. */
-function covered(run: Run, flow: number, spans: [number, number][]): number {
+export function covered(run: Run, flow: number, spans: [number, number][]): number {
   let at = run.flows.start[flow] as number;
   const end = (run.flows.end[flow] as number) || run.end;
   let sum = 0;

@@ -99,7 +99,7 @@ export class Explorer {
     this.store.set({ run, beside: beside === run ? null : beside });
     const { end } = this;
     this.store.set({
-      time: Math.min(end, address.time ?? this.firstLook()),
+      time: Math.min(end, address.time ?? (this.manifest.runs[run]?.live ? end : this.firstLook())),
       range: address.range ?? this.startRange(),
       selection: this.selectionOf(address),
       speed: niceSpeed(end),
@@ -146,8 +146,16 @@ export class Explorer {
     this.manifest = manifest;
     if (manifest.runs.length !== before.runs.length) fillControls(manifest, this.run, this.end);
     if (going.length > 0) this.replaceRuns(ended);
+    if (going.includes(this.state.run)) this.follow(ended);
     this.store.touch(going.length > 0 ? undefined : "poll");
     if (isLive(manifest)) this.watch();
+  }
+
+  /** A cursor at the end of what there was goes on with the run, and then to its worst moment. */
+  private follow(ended: number): void {
+    if (this.state.time < ended || this.state.playing) return;
+    const live = this.manifest.runs[this.state.run]?.live;
+    this.store.set({ time: live ? this.end : this.firstLook() });
   }
 
   /** Shows more of the same runs; an axis that showed everything still does. */

@@ -3,6 +3,7 @@
 
 import {
   blamedBy,
+  covered,
   hasBlame,
   lifeOf,
   overlapOf,
@@ -47,13 +48,14 @@ export function storyOf(run: Run): Chapter[] {
     const words = `${count(cycle.ports.length, "link")} wait for each other in a circle: a deadlock. Nothing there moves any more.`;
     chapters.push({ at: cycle.at, pause: null, words });
   }
-  chapters.sort((a, b) => a.at - b.at);
+  const told = cycle ? chapters.filter(({ at }) => at <= cycle.at) : chapters;
+  told.sort((a, b) => a.at - b.at);
   let last = 0;
   for (const to of run.pauses.to) last = Math.max(last, to);
   if (!cycle && last < run.end) {
-    chapters.push({ at: last, pause: null, words: "The last pause ends." });
+    told.push({ at: last, pause: null, words: "The last pause ends." });
   }
-  return chapters;
+  return told;
 }
 
 /** The first pause at each distance from the root. */
@@ -76,7 +78,7 @@ function spread(run: Run, root: number): Chapter[] {
     if (pause === undefined || depth > MOST_STEPS) return [];
     const others = (links[depth]?.size ?? 1) - 1;
     const words = depth === 0 ? began(run, root, pause) : passedOn(run, pause);
-    const end = others > 0 ? `${words}, later ${count(others, "more link")} like it.` : `${words}.`;
+    const end = others > 0 ? `${words}, then ${count(others, "other link")}.` : `${words}.`;
     const far = first.length - 1 - depth;
     const rest =
       depth === MOST_STEPS && far > 0 ? ` It goes on over ${count(far, "more hop")}.` : "";
@@ -104,25 +106,41 @@ function passedOn(run: Run, pause: number): string {
   return `It spreads: ${by} cannot pass on what still comes, fills up and ${verb(run, pause)}`;
 }
 
+/** Of so many victims the first one of the root is told. */
+const MOST_VICTIMS = 500;
+
 /** The flow that lost most to the root and does not go through it. */
 function victim(run: Run, root: number): Chapter[] {
-  const found = worstVictims(run).find(({ id }) => !run.crosses(id, root));
-  if (!found) return [];
-  const { id } = found;
-  const owed = hasBlame(run)
-    ? (blamedBy(run, lifeOf(run, id)).find(({ port }) => port === root)?.ps ?? 0)
-    : found.ps;
-  const pauses = run.path(id).flatMap((port) => Array.from(run.pausesOf(port)));
-  const mine = pauses.filter(
-    (p) => run.causeOf(run.rootOf(p)) === root && overlapOf(run, p, id) > 0,
-  );
-  if (owed === 0 || mine.length === 0) return [];
-  const pause = mine.reduce((a, b) =>
-    (run.pauses.from[b] as number) < (run.pauses.from[a] as number) ? b : a,
-  );
-  const at = Math.max(run.pauses.from[pause] as number, run.flows.start[id] as number);
-  const words = `${run.flowName(id)} has to wait, too, ${duration(owed)} in all: its path does not even touch ${run.portName(root)}. It is a victim.`;
-  return [{ at, pause, words }];
+  for (const { id } of worstVictims(run).slice(0, MOST_VICTIMS)) {
+    if (run.crosses(id, root)) continue;
+    const all = run.path(id).flatMap((port) => Array.from(run.pausesOf(port)));
+    const mine = all.filter((p) => {
+      const only = run.pauses.flow[p] as number;
+      const its = only === 0 || only === id + 1;
+      return its && run.causeOf(run.rootOf(p)) === root && overlapOf(run, p, id) > 0;
+    });
+    const [first] = mine.sort((a, b) => from(run, a) - from(run, b));
+    const owed = hasBlame(run)
+      ? (blamedBy(run, lifeOf(run, id)).find(({ port }) => port === root)?.ps ?? 0)
+      : heldFor(run, id, mine);
+    if (first === undefined || owed === 0) continue;
+    const at = Math.max(from(run, first), run.flows.start[id] as number);
+    const words = `${run.flowName(id)} has to wait, too, ${duration(owed)} in all: its path does not even touch ${run.portName(root)}. It is a victim.`;
+    return [{ at, pause: first, words }];
+  }
+  return [];
+}
+
+function from(run: Run, pause: number): number {
+  return run.pauses.from[pause] as number;
+}
+
+/** For how long some pauses stood on the way of a flow; where they overlap it counts once. */
+function heldFor(run: Run, flow: number, pauses: number[]): number {
+  const spans = pauses
+    .filter((p) => run.heldAt(flow, run.pauses.port[p] as number) > 0)
+    .map((p): [number, number] => [from(run, p), run.pauses.to[p] as number]);
+  return covered(run, flow, spans);
 }
 
 /** When most directions of links are held. */

@@ -76,6 +76,10 @@ pub(crate) struct View {
     /// Change a value of the scenario; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
+    /// Run a scenario without blame, which says where the time of each flow went but makes large
+    /// runs about ten times as long
+    #[arg(long)]
+    pub no_blame: bool,
     /// The length of the windows of the recording of a scenario
     #[arg(long, value_name = "TIME", default_value = "1us")]
     #[arg(value_parser = super::record::window)]
