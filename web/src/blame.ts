@@ -99,6 +99,13 @@ export function blamedBy(run: Run, life: Life): Blamed[] {
   return list.sort((a, b) => b.ps - a.ps);
 }
 
+/** The queue that a flow owes most time to: one beside its path, if there is any. */
+export function culpritQueue(run: Run, flow: number): number | null {
+  const all = blamedBy(run, lifeOf(run, flow));
+  const worst = all.find(({ port }) => !run.crosses(flow, port)) ?? all[0];
+  return worst?.port ?? null;
+}
+
 /** The queue at the root of a pause. */
 function rootPort(run: Run, pause: number): number {
   return run.causeOf(run.rootOf(pause));

@@ -20,11 +20,15 @@ export interface Point {
   y: number;
 }
 
-/** A queue at which pauses begin. */
-export interface Root {
-  port: number;
+/** A node with the name to show where a folded item hides it. */
+export interface Place {
   node: number;
   name: string;
+}
+
+/** A queue at which pauses begin. */
+export interface Root extends Place {
+  port: number;
 }
 
 /** What is emphasised: by port. */
@@ -34,6 +38,8 @@ export interface Emphasis {
   /** The selected link itself, and a root queue. */
   chosen: number | null;
   root: Root | null;
+  /** The selected node, or the one of the selected link. */
+  node: Place | null;
   /** A deadlock that has closed. */
   cycle: readonly number[];
 }
@@ -42,6 +48,7 @@ export const NO_EMPHASIS: Emphasis = {
   links: new Set(),
   chosen: null,
   root: null,
+  node: null,
   cycle: [],
 };
 
@@ -151,6 +158,7 @@ export class LanePainter {
     context.setLineDash([]);
     for (const line of this.longest()) this.queue(context, palette, line);
     this.cycle(context, palette, emphasis);
+    this.hidden(context, palette, emphasis);
     this.root(context, palette, emphasis);
   }
 
@@ -273,19 +281,28 @@ export class LanePainter {
     const at = lane ? { x: lane.a.x + lane.u.x * along, y: lane.a.y + lane.u.y * along } : place;
     if (!at) return;
     const radius = lane ? 17 : size + 6;
-    context.strokeStyle = palette.hot;
-    context.lineWidth = 2;
-    context.beginPath();
-    context.ellipse(at.x, at.y, radius, radius, 0, 0, 2 * Math.PI);
-    context.stroke();
+    ring(context, palette.hot, at, radius);
     // items stand side by side: above one is room
     const beside = { x: at.x, y: at.y + 4 };
-    if (lane) this.rootName(context, palette, root.name, beside, radius + 5);
-    else this.rootName(context, palette, root.name, { x: at.x, y: at.y - radius - 5 }, 0);
+    context.fillStyle = palette.hot;
+    if (lane) this.name(context, palette, root.name, beside, radius + 5);
+    else this.name(context, palette, root.name, { x: at.x, y: at.y - radius - 5 }, 0);
   }
 
-  /** Its name beside a place, on the side with more room, or (0) in the middle of it. */
-  private rootName(
+  /** A ring around the folded item that has the selected node. */
+  private hidden(context: CanvasRenderingContext2D, palette: Palette, emphasis: Emphasis): void {
+    const { node } = emphasis;
+    const item = node ? (this.scene.itemOf[node.node] as number) : -1;
+    const at = this.places[item];
+    if (!node || !at || (this.scene.items[item]?.nodes.length ?? 1) < 2) return;
+    const radius = (this.sizes[item] ?? 0) + 6;
+    ring(context, palette.fg, at, radius);
+    context.fillStyle = palette.fg;
+    this.name(context, palette, node.name, { x: at.x, y: at.y - radius - 5 }, 0);
+  }
+
+  /** A name beside a place, on the side with more room, or (0) in the middle of it. */
+  private name(
     context: CanvasRenderingContext2D,
     palette: Palette,
     name: string,
@@ -303,10 +320,17 @@ export class LanePainter {
     context.lineJoin = "round";
     context.strokeStyle = palette.bg;
     context.strokeText(name, x, at.y);
-    context.fillStyle = palette.hot;
     context.fillText(name, x, at.y);
     context.textAlign = "start";
   }
+}
+
+function ring(context: CanvasRenderingContext2D, colour: string, at: Point, radius: number): void {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.ellipse(at.x, at.y, radius, radius, 0, 0, 2 * Math.PI);
+  context.stroke();
 }
 
 /** An arrow head at a share of a lane's length. */
