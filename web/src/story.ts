@@ -52,7 +52,8 @@ export function storyOf(run: Run): Chapter[] {
   told.sort((a, b) => a.at - b.at);
   let last = 0;
   for (const to of run.pauses.to) last = Math.max(last, to);
-  if (!cycle && last < run.end) {
+  // of a slice, or of a run that goes on, nobody knows what comes after
+  if (run.header.outcome === "drained" && !run.header.slice && last < run.end) {
     told.push({ at: last, pause: null, words: "The last pause ends." });
   }
   return told;
