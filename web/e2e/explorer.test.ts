@@ -210,6 +210,25 @@ test("names from a scenario never become markup", async () => {
   await finish();
 });
 
+test("the page begins with what happened, and each sentence leads to its moment", async () => {
+  const { page, finish } = await open(browser, `${await served(pair)}#run=PFC`);
+  const story = panel(page).locator(".story li");
+  assert.match(await story.first().innerText(), /^30.000 µs\s+More arrives for P_d of Sc than/);
+  assert.equal(await page.locator("#legend [data-mark=root]").isVisible(), true);
+  await story.nth(2).locator("button").click();
+  assert.equal(await timeOf(page), 32e6);
+  assert.match(await page.locator("#status").innerText(), /the pause of Sa → Sb, root P_d of Sc/);
+  await finish();
+});
+
+test("the interval of the counters is that of the recording", async () => {
+  const page = await browser.newPage();
+  await page.goto(await served(one("PFC", chain("PFC", false, "h0", 200, 30e6))));
+  await page.locator("#loading").waitFor({ state: "hidden" });
+  assert.equal(await page.locator("#poll option:checked").innerText(), "30 µs");
+  await page.close();
+});
+
 test("a cell of the matrix leads to its pause", async () => {
   const { page, finish } = await open(browser, `${await served(pair)}#run=PFC`);
   const box = await page.locator("#matrix-0").boundingBox();
@@ -266,9 +285,13 @@ test("a run that is going on is followed until it ends", async () => {
   const { page, finish } = await open(browser, await served(data));
   assert.match(await page.locator("#map-0 .badge").innerText(), /running/);
   assert.match(await panel(page).innerText(), /ran for\s+60\.0 µs/);
+  // the cursor is where the run is
+  assert.equal(await timeOf(page), 60e6);
   Object.assign(run, { bytes: chain("PFC"), live: false });
   await page.locator("#map-0 .badge", { hasText: "200 µs, drained" }).waitFor();
   assert.match(await panel(page).innerText(), /F0 h0 → h8 lost 50\.0 µs/);
+  // and in the end at the first of its worst moments
+  assert.ok((await timeOf(page)) < 60e6);
   await finish();
 });
 

@@ -99,6 +99,13 @@ export function blamedBy(run: Run, life: Life): Blamed[] {
   return list.sort((a, b) => b.ps - a.ps);
 }
 
+/** The queue that a flow owes most time to: one beside its path, if there is any. */
+export function culpritQueue(run: Run, flow: number): number | null {
+  const all = blamedBy(run, lifeOf(run, flow));
+  const worst = all.find(({ port }) => !run.crosses(flow, port)) ?? all[0];
+  return worst?.port ?? null;
+}
+
 /** The queue at the root of a pause. */
 function rootPort(run: Run, pause: number): number {
   return run.causeOf(run.rootOf(pause));
@@ -406,7 +413,7 @@ export function sufferersOf(run: Run, tree: PauseTree): Sufferer[] {
 }
 
 /** How much of a flow's life some spans cover; where they overlap it counts once. */
-function covered(run: Run, flow: number, spans: [number, number][]): number {
+export function covered(run: Run, flow: number, spans: [number, number][]): number {
   let at = run.flows.start[flow] as number;
   const end = (run.flows.end[flow] as number) || run.end;
   let sum = 0;
@@ -434,4 +441,19 @@ export function routesOf(
     });
     return { from, to, flows };
   });
+}
+
+/**
+ * The pause that began the chain that closed a cycle; it need not hold a link of the cycle itself.
+ * Null if no pause of the recording stands on the cycle.
+ */
+export function triggerOf(run: Run, ports: number[], at: number): number | null {
+  let best: number | null = null;
+  run.eachStanding(at, (pause) => {
+    if (!ports.includes(run.pauses.port[pause] as number)) return;
+    const root = run.rootOf(pause);
+    const { from } = run.pauses;
+    if (best === null || (from[root] as number) < (from[best] as number)) best = root;
+  });
+  return best;
 }

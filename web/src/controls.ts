@@ -35,9 +35,11 @@ export function fillControls({ runs, title }: Manifest, run: Run, end: number): 
   const speeds = SPEEDS.map((share) => share * niceSpeed(end));
   const speed = (ps: number) => h("option", { value: ps }, `${duration(ps)}/s`);
   byId("speed").replaceChildren(...speeds.map(speed));
-  const poll = (text: string) =>
-    h("option", { value: parseTime(text) ?? 0 }, text.replace("us", "µs"));
-  byId("poll").replaceChildren(...POLLS.map(poll));
+  // the usual intervals, and the one that was asked for
+  const known = POLLS.map((text) => parseTime(text) ?? 0);
+  const asked = header.poll_ps && !known.includes(header.poll_ps) ? [header.poll_ps] : [];
+  const polls = [...known, ...asked].sort((a, b) => b - a);
+  byId("poll").replaceChildren(...polls.map((ps) => h("option", { value: ps }, duration(ps, 1))));
   const nodes = header.nodes.slice(0, MOST_NAMES);
   byId("names").replaceChildren(...nodes.map((node) => h("option", { value: node.name })));
 }

@@ -5,7 +5,7 @@ import type { Axis } from "./axis";
 import { prepare } from "./dom";
 import { type Run, search } from "./model";
 import type { Palette } from "./palette";
-import { bytes, count, duration } from "./units";
+import { bytes, count, duration, grouped } from "./units";
 
 export interface Poll {
   /** When the counters are read. */
@@ -17,8 +17,11 @@ export interface Poll {
   longest: number;
 }
 
+/** A row that is cut says so. */
+const MOST_POLLS = 100_000;
+
 /** All readings of a run; the last one falls after its end. */
-export function polls(run: Run, every: number, most = 400): Poll[] {
+export function polls(run: Run, every: number, most = MOST_POLLS): Poll[] {
   const list: Poll[] = [];
   const needed = Math.max(1, Math.ceil(run.end / every));
   const { from, to, rows } = run.pauses;
@@ -59,16 +62,20 @@ export function drawCounters(
 ): void {
   const { context, height } = prepare(canvas);
   const readings = polls(run, every);
-  const most = Math.max(1, ...readings.map((reading) => reading.pauses));
+  const most = readings.reduce((a, reading) => Math.max(a, reading.pauses), 1);
   context.font = "11px system-ui, sans-serif";
+  let drawn = -1;
   for (const { at, pauses, highWater, longest } of readings) {
     const [x, to] = [Math.max(axis.gutter, axis.x(at - every)), Math.min(axis.width, axis.x(at))];
-    if (to <= x) continue;
+    // of readings that share a pixel the first is drawn
+    if (to <= x || (to - x < 1 && Math.floor(x) === drawn)) continue;
+    drawn = Math.floor(x);
     // one flat block per reading: the counter knows how many, not when
     context.fillStyle = palette.soft;
     context.globalAlpha = 0.12 + 0.4 * (pauses / most);
     context.fillRect(x, 1, Math.max(1, to - x - 1), height - 2);
     context.globalAlpha = 1;
+    if (to - x < 20) continue;
     const late = at > run.end ? `read at ${duration(at)}, after the end: ` : "";
     const seen = `${late}${count(pauses, "pause")}, queues up to ${bytes(highWater)}`;
     const truth = longest > 0 ? ` — not shown: the longest hold lasted ${duration(longest)}` : "";
@@ -77,5 +84,13 @@ export function drawCounters(
     const text = [seen + truth, seen, String(pauses)].find(fits);
     context.fillStyle = palette.fg;
     if (text) context.fillText(text, x + 6, height / 2 + 4);
+  }
+  if (run.end / every > MOST_POLLS) {
+    context.fillStyle = palette.fg;
+    context.fillText(
+      `only the first ${grouped(MOST_POLLS)} readings`,
+      axis.gutter + 6,
+      height / 2 + 4,
+    );
   }
 }

@@ -24,6 +24,7 @@ import {
   readAddress,
   writeAddress,
 } from "./state";
+import { peakTime } from "./story";
 import { drawStrip } from "./strip";
 import { describeLink, statusText } from "./text";
 import { bytes, count, duration, instant, percent } from "./units";
@@ -98,10 +99,11 @@ export class Explorer {
     this.store.set({ run, beside: beside === run ? null : beside });
     const { end } = this;
     this.store.set({
-      time: Math.min(end, address.time ?? this.firstLook()),
+      time: Math.min(end, address.time ?? (this.manifest.runs[run]?.live ? end : this.firstLook())),
       range: address.range ?? this.startRange(),
       selection: this.selectionOf(address),
       speed: niceSpeed(end),
+      poll: this.run.header.poll_ps || 200e9,
     });
     this.palette = readPalette(this.run.header.parts);
     fillControls(this.manifest, this.run, this.end);
@@ -115,12 +117,7 @@ export class Explorer {
 
   /** Where to begin: a deadlock, else when most links are held. */
   private firstLook(): number {
-    const { run } = this;
-    if (run.cycles[0]) return run.cycles[0].at;
-    const bins = 2000;
-    const held = run.heldOver(0, run.end, bins);
-    const best = held.reduce((at, n, i) => (n > (held[at] as number) ? i : at), 0);
-    return (held[best] as number) > 0 ? Math.round(((best + 0.5) / bins) * run.end) : 0;
+    return this.run.cycles[0]?.at ?? peakTime(this.run) ?? 0;
   }
 
   /** The whole run, or what a slice was cut to. */
@@ -149,8 +146,16 @@ export class Explorer {
     this.manifest = manifest;
     if (manifest.runs.length !== before.runs.length) fillControls(manifest, this.run, this.end);
     if (going.length > 0) this.replaceRuns(ended);
+    if (going.includes(this.state.run)) this.follow(ended);
     this.store.touch(going.length > 0 ? undefined : "poll");
     if (isLive(manifest)) this.watch();
+  }
+
+  /** A cursor at the end of what there was goes on with the run, and then to its worst moment. */
+  private follow(ended: number): void {
+    if (this.state.time < ended || this.state.playing) return;
+    const live = this.manifest.runs[this.state.run]?.live;
+    this.store.set({ time: live ? this.end : this.firstLook() });
   }
 
   /** Shows more of the same runs; an axis that showed everything still does. */
@@ -443,13 +448,13 @@ export class Explorer {
     if (together > 1) parts.push(`${together} links per row (r: one each)`);
     if (folded > 0) parts.push(`${count(folded, "node")} folded on the map`);
     const left = leftOut(this.run);
-    if (left) parts.push(`not recorded: ${left}`);
+    if (left) parts.push(left);
     if (this.manifest.live) {
       parts.push(`still running: ${percent(this.manifest.done ?? 0)} of all runs done`);
     }
     byId("counts").textContent = parts.join(" · ");
     const marks: Record<string, boolean> = {
-      root: this.state.selection?.kind === "pause",
+      root: this.runs.some((_, i) => this.emphasis(i).root !== null),
       cycle: this.runs.some((run) => run.cycles.length > 0),
     };
     for (const mark of document.querySelectorAll<HTMLElement>("[data-mark]"))

@@ -1,9 +1,10 @@
 // What a selection means for the views: which links it emphasises, whose row and whose queue.
 
-import { lifeOf, treeOf, worstCulprits } from "./blame";
-import { type Emphasis, NO_EMPHASIS } from "./lanes";
+import { culpritQueue, treeOf, worstCulprits } from "./blame";
+import { type Emphasis, NO_EMPHASIS, type Place, type Root } from "./lanes";
 import type { Run } from "./model";
 import type { Selection } from "./state";
+import { mainRoot } from "./story";
 
 /** The link that is selected, by itself or by its pause. */
 export function chosenPort(run: Run, selection: Selection | null): number | null {
@@ -22,8 +23,8 @@ export function curvePort(run: Run, selection: Selection | null): number | null 
       break;
     case "flow": {
       if (selection.id >= run.flows.rows) break;
-      const root = lifeOf(run, selection.id).pieces.find((piece) => piece.root !== null)?.root;
-      if (typeof root === "number") return run.causeOf(run.rootOf(root));
+      const culprit = culpritQueue(run, selection.id);
+      if (culprit !== null) return culprit;
       break;
     }
     case "cycle":
@@ -43,23 +44,39 @@ export function emphasisOf(
   const base = { ...NO_EMPHASIS, cycle };
   switch (selection?.kind) {
     case "link":
-      return { ...base, chosen: selection.id };
+      return { ...base, chosen: selection.id, node: ownerOf(run, selection.id) };
     case "flow": {
-      const path = selection.id < run.flows.rows ? run.path(selection.id) : [];
-      return { ...base, links: new Set(path) };
+      if (selection.id >= run.flows.rows) return base;
+      const root = rooted(run, culpritQueue(run, selection.id));
+      return { ...base, links: new Set(run.path(selection.id)), root };
     }
     case "pause": {
       if (!front || selection.id >= run.pauses.rows) return base;
       const tree = treeOf(run, selection.id);
       const chosen = chosenPort(run, selection);
-      return { ...base, links: new Set(tree.held), chosen, root: tree.port };
+      return { ...base, links: new Set(tree.held), chosen, root: rooted(run, tree.port) };
     }
     case "node": {
       const { ports } = run.header;
       const mine = ports.flatMap((port, i) => (port.node === selection.id ? [i] : []));
-      return { ...base, links: new Set(mine) };
+      return {
+        ...base,
+        links: new Set(mine),
+        node: { node: selection.id, name: run.nodeName(selection.id) },
+      };
     }
     default:
-      return base;
+      // nothing is selected: where the worst pauses begin
+      return run.cycles.length > 0 ? base : { ...base, root: rooted(run, mainRoot(run)) };
   }
+}
+
+/** The node of a port, which may be in a folded item. */
+function ownerOf(run: Run, port: number): Place | null {
+  const node = run.nodeOf(port);
+  return port < run.ports ? { node, name: run.nodeName(node) } : null;
+}
+
+function rooted(run: Run, port: number | null): Root | null {
+  return port === null ? null : { port, node: run.nodeOf(port), name: run.portName(port) };
 }

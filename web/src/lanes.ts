@@ -20,18 +20,37 @@ export interface Point {
   y: number;
 }
 
+/** A node with the name to show where a folded item hides it. */
+export interface Place {
+  node: number;
+  name: string;
+}
+
+/** A queue at which pauses begin. */
+export interface Root extends Place {
+  port: number;
+}
+
 /** What is emphasised: by port. */
 export interface Emphasis {
   /** Links of the selected tree or path. */
   links: ReadonlySet<number>;
   /** The selected link itself, and a root queue. */
   chosen: number | null;
-  root: number | null;
+  root: Root | null;
+  /** The selected node, or the one of the selected link. */
+  node: Place | null;
   /** A deadlock that has closed. */
   cycle: readonly number[];
 }
 
-export const NO_EMPHASIS: Emphasis = { links: new Set(), chosen: null, root: null, cycle: [] };
+export const NO_EMPHASIS: Emphasis = {
+  links: new Set(),
+  chosen: null,
+  root: null,
+  node: null,
+  cycle: [],
+};
 
 /** Sums of the ports that one line stands for. */
 export class LineStates {
@@ -139,6 +158,7 @@ export class LanePainter {
     context.setLineDash([]);
     for (const line of this.longest()) this.queue(context, palette, line);
     this.cycle(context, palette, emphasis);
+    this.hidden(context, palette, emphasis);
     this.root(context, palette, emphasis);
   }
 
@@ -249,26 +269,68 @@ export class LanePainter {
     }
   }
 
-  /** A ring around the start of the root's lane. */
+  /** A ring around the start of the root's lane, or around the folded item that has it. */
   private root(context: CanvasRenderingContext2D, palette: Palette, emphasis: Emphasis): void {
-    const line = emphasis.root === null ? -1 : (this.scene.lineOf[emphasis.root] as number);
+    const { root } = emphasis;
+    if (root === null) return;
+    const line = this.scene.lineOf[root.port] as number;
     const lane = line >= 0 ? this.lane(line) : null;
-    if (!lane) return;
-    const along = Math.min(14, lane.length / 2);
-    context.strokeStyle = palette.hot;
-    context.lineWidth = 2;
-    context.beginPath();
-    context.ellipse(
-      lane.a.x + lane.u.x * along,
-      lane.a.y + lane.u.y * along,
-      17,
-      17,
-      0,
-      0,
-      2 * Math.PI,
-    );
-    context.stroke();
+    const item = this.scene.itemOf[root.node] as number;
+    const [place, size] = [this.places[item], this.sizes[item] ?? 0];
+    const along = lane ? Math.min(14, lane.length / 2) : 0;
+    const at = lane ? { x: lane.a.x + lane.u.x * along, y: lane.a.y + lane.u.y * along } : place;
+    if (!at) return;
+    const radius = lane ? 17 : size + 6;
+    ring(context, palette.hot, at, radius);
+    // items stand side by side: above one is room
+    const beside = { x: at.x, y: at.y + 4 };
+    context.fillStyle = palette.hot;
+    if (lane) this.name(context, palette, root.name, beside, radius + 5);
+    else this.name(context, palette, root.name, { x: at.x, y: at.y - radius - 5 }, 0);
   }
+
+  /** A ring around the folded item that has the selected node. */
+  private hidden(context: CanvasRenderingContext2D, palette: Palette, emphasis: Emphasis): void {
+    const { node } = emphasis;
+    const item = node ? (this.scene.itemOf[node.node] as number) : -1;
+    const at = this.places[item];
+    if (!node || !at || (this.scene.items[item]?.nodes.length ?? 1) < 2) return;
+    const radius = (this.sizes[item] ?? 0) + 6;
+    ring(context, palette.fg, at, radius);
+    context.fillStyle = palette.fg;
+    this.name(context, palette, node.name, { x: at.x, y: at.y - radius - 5 }, 0);
+  }
+
+  /** A name beside a place, on the side with more room, or (0) in the middle of it. */
+  private name(
+    context: CanvasRenderingContext2D,
+    palette: Palette,
+    name: string,
+    at: Point,
+    aside: number,
+  ): void {
+    const wide = context.canvas.clientWidth;
+    context.font = "600 11px system-ui, sans-serif";
+    const half = context.measureText(name).width / 2;
+    const away = aside === 0 ? 0 : aside + half;
+    const wanted = at.x < wide * 0.7 ? at.x + away : at.x - away;
+    const x = Math.max(half + 4, Math.min(wide - half - 4, wanted));
+    context.textAlign = "center";
+    context.lineWidth = 4;
+    context.lineJoin = "round";
+    context.strokeStyle = palette.bg;
+    context.strokeText(name, x, at.y);
+    context.fillText(name, x, at.y);
+    context.textAlign = "start";
+  }
+}
+
+function ring(context: CanvasRenderingContext2D, colour: string, at: Point, radius: number): void {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.ellipse(at.x, at.y, radius, radius, 0, 0, 2 * Math.PI);
+  context.stroke();
 }
 
 /** An arrow head at a share of a lane's length. */

@@ -523,12 +523,14 @@ export class Run {
   heldOver(from: number, to: number, bins: number): Float64Array {
     const held = new Float64Array(bins);
     const scale = bins / (to - from);
+    // what stands at a port at the same time counts once
+    const until = new Float64Array(this.ports);
     for (let p = 0; p < this.pauses.rows; p++) {
-      addSpan(
-        held,
-        ((this.pauses.from[p] as number) - from) * scale,
-        ((this.pauses.to[p] as number) - from) * scale,
-      );
+      const port = this.pauses.port[p] as number;
+      const [known, end] = [until[port] as number, this.pauses.to[p] as number];
+      const begin = Math.max(known, this.pauses.from[p] as number);
+      addSpan(held, (begin - from) * scale, (end - from) * scale);
+      until[port] = Math.max(known, end);
     }
     return held;
   }

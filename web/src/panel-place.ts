@@ -1,8 +1,7 @@
 // A link, a node, a deadlock.
 
-import { routesOf, ternary } from "./blame";
+import { routesOf, ternary, triggerOf } from "./blame";
 import { h } from "./dom";
-import type { Run } from "./model";
 import {
   facts,
   flowLink,
@@ -128,7 +127,7 @@ export function cyclePanel(context: PanelContext, index: number): Node[] {
     );
   }
   const jump = link(moment(cycle.at), () => context.select({ kind: "cycle", id: index }, cycle.at));
-  const first = trigger(run, cycle.ports, cycle.at);
+  const first = triggerOf(run, cycle.ports, cycle.at);
   const began = first === null ? 0 : (run.pauses.from[first] as number);
   return [
     heading(context, `Cycle of ${count(cycle.ports.length, "link")}`, "deadlock"),
@@ -149,19 +148,4 @@ export function cyclePanel(context: PanelContext, index: number): Node[] {
     h("h3", {}, "The routes that make it"),
     list,
   ];
-}
-
-/**
- * The pause that began the chain that closed a cycle; it need not hold a link of the cycle itself.
- * Null if no pause of the recording stands on the cycle.
- */
-function trigger(run: Run, ports: number[], at: number): number | null {
-  let best: number | null = null;
-  run.eachStanding(at, (pause) => {
-    if (!ports.includes(run.pauses.port[pause] as number)) return;
-    const root = run.rootOf(pause);
-    const { from } = run.pauses;
-    if (best === null || (from[root] as number) < (from[best] as number)) best = root;
-  });
-  return best;
 }

@@ -24,7 +24,8 @@ import {
 import { pausePanel } from "./panel-pause";
 import { cyclePanel, linkPanel, nodePanel } from "./panel-place";
 import type { Selection } from "./state";
-import { bytes, count, duration, grouped } from "./units";
+import { storyOf } from "./story";
+import { bytes, count, duration, grouped, moment } from "./units";
 
 export function drawPanel(context: PanelContext, selection: Selection | null): Node[] {
   switch (selection?.kind) {
@@ -65,9 +66,29 @@ function startPanel(context: PanelContext): Node[] {
     const go = () => context.select({ kind: "cycle", id: i }, cycle.at);
     nodes.push(h("p", { class: "alarm" }, link(text, go)));
   }
-  nodes.push(...mishaps(context), ...victimList(context), ...culpritList(context));
+  nodes.push(...mishaps(context), ...story(context));
+  nodes.push(...victimList(context), ...culpritList(context));
   nodes.push(...about(context));
   return nodes;
+}
+
+/** What happened, for somebody who sees pauses for the first time. */
+function story(context: PanelContext): Node[] {
+  const { run } = context;
+  const chapters = storyOf(run);
+  if (chapters.length === 0) return [];
+  const lines = chapters.map(({ at, pause, words }) => {
+    const go = () => context.select(pause === null ? null : { kind: "pause", id: pause }, at);
+    return h("li", {}, link(moment(at), go, "Show this moment"), h("span", {}, words));
+  });
+  const under = context.beside ? ` under ${run.label}` : "";
+  return [
+    h("h2", {}, `What happened${under}`),
+    soft(
+      "A queue that grows too long makes its switch tell its neighbours to stop (PAUSE). What is stopped fills up in turn: congestion spreads against the traffic, and holds flows that never go where it began.",
+    ),
+    h("ol", { class: "story" }, ...lines),
+  ];
 }
 
 function soft(text: string): HTMLElement {
@@ -132,11 +153,19 @@ function ranking(
   return h("table", { class: "ranking" }, ...rows);
 }
 
-/** What a recording does not hold, with numbers; empty if it holds everything. */
+/** What was left out and where it counts, by the first part of its name in the header. */
+const LEFT_OUT = { slice: "outside the slice", recording: "not recorded" };
+
+/** What is not there, with numbers; empty if a recording holds everything and is whole. */
 export function leftOut(run: Run): string {
-  const entries = Object.entries(run.header.left_out ?? {}).filter(([, n]) => n > 0);
-  const words = entries.map(([what, n]) => `${grouped(n)} ${what.replaceAll("_", " ")}`);
-  return words.join(", ");
+  const groups = new Map<string, string[]>();
+  for (const [what, n] of Object.entries(run.header.left_out ?? {})) {
+    if (n === 0) continue;
+    const where = what.startsWith("slice_") ? LEFT_OUT.slice : LEFT_OUT.recording;
+    const words = `${grouped(n)} ${what.replace("slice_", "").replaceAll("_", " ")}`;
+    groups.set(where, [...(groups.get(where) ?? []), words]);
+  }
+  return Array.from(groups, ([where, words]) => `${where}: ${words.join(", ")}`).join("; ");
 }
 
 /** Losses and failed links, with the way to the first. */

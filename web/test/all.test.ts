@@ -7,4 +7,5 @@ import "./lanes.test";
 import "./model.test";
 import "./palette.test";
 import "./state.test";
+import "./story.test";
 import "./units.test";

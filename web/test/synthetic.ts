@@ -143,7 +143,13 @@ function tables(rows: Record<string, number[][]>): Table[] {
  * meet F1 at P_d of Sc. From 30 µs on Sc pauses Sb for 10 of every 20 µs, five times, and each
  * pause makes Sb pause Sa 2 µs later until 1 µs before it ends. With `ofc` only F1 is held.
  */
-export function chain(label: string, ofc = false, name = "h0", microseconds = 200): Uint8Array {
+export function chain(
+  label: string,
+  ofc = false,
+  name = "h0",
+  microseconds = 200,
+  poll?: number,
+): Uint8Array {
   const node = (
     n: string,
     role: "switch" | "host",
@@ -160,6 +166,7 @@ export function chain(label: string, ofc = false, name = "h0", microseconds = 20
   for (let i = 2; i < 8; i++) nodes.push(node(`h${i}`, "host", 0, 400 + 32 * (i - 2), 180));
   nodes.push(node("h8", "host", 0, 610, 60), node("h9", "host", 0, 610, 140));
   const net = blank(label, microseconds * US, US, nodes);
+  if (poll !== undefined) net.header.poll_ps = poll;
   net.link(0, 1);
   net.link(1, 2);
   for (const h of [3, 4]) net.link(h, 0);

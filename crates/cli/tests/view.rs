@@ -121,6 +121,11 @@ fn traces_are_written_for_every_recording() {
         // a trace is packets, which are field 1 of it
         assert_eq!(fs::read(at.join(name)).expect(name)[0], 0x0a, "{name}");
     }
+    // a part says what it is without
+    let args = ["export", "perfetto", path(&out), "--to", "40us", "--ports", "Sb", "-o"];
+    let part = weir(&[&args[..], &[path(&trace)]].concat());
+    let said = text(&part.stderr);
+    assert!(said.contains("outside the slice: ") && said.contains(" pauses, "), "{said}");
     let wrong = weir(&["export", "perfetto", path(&out), "--ports", "Sbb", "-o", path(&trace)]);
     assert!(text(&wrong.stderr).contains("did you mean `Sb`?"), "{wrong:?}");
 }

@@ -49,7 +49,16 @@ impl Kind {
 
 /// Seven bits per byte, the lowest first.
 #[inline]
-pub(crate) fn write_varint(mut value: u64, to: &mut Vec<u8>) {
+pub(crate) fn write_varint(value: u64, to: &mut Vec<u8>) {
+    // most numbers of a recording are this short
+    match value {
+        0..0x80 => to.push(value as u8),
+        0x80..0x4000 => to.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]),
+        _ => write_long(value, to),
+    }
+}
+
+fn write_long(mut value: u64, to: &mut Vec<u8>) {
     while value >= 0x80 {
         to.push(value as u8 | 0x80);
         value >>= 7;
@@ -102,6 +111,7 @@ impl Packed {
     }
 
     /// Adds a row.
+    #[inline]
     pub(crate) fn push<const N: usize>(&mut self, row: [u64; N]) {
         assert_eq!(N, self.columns.len(), "a value for each column of {}", self.name);
         self.rows += 1;

@@ -307,7 +307,16 @@ fn a_trace_has_ports_flows_and_arrows_from_pauses_to_stops() {
     let traced = perfetto::trace(&t, perfetto::MOST_BYTES);
     assert!(traced.decimated.is_empty(), "{:?}", traced.decimated);
     let events = events(&traced.file);
-    for name in ["switches", "hosts", "flows", "priority 3", "PAUSE sent", "queue"] {
+    for name in [
+        "switches",
+        "hosts",
+        "flows",
+        "priority 3",
+        "PAUSE sent",
+        "queue",
+        "Sb to Sc",
+        "Sc:P_d to h9",
+    ] {
         assert!(events.tracks.iter().any(|track| track == name), "{name}: {:?}", events.tracks);
     }
     let mut sorted = events.to.clone();

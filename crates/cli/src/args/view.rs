@@ -32,8 +32,8 @@ impl SliceArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Serves a page on this computer (127.0.0.1) until Ctrl-C, at an address with a
-random token that is printed. A scenario is run first; the page shows each
-scheme as soon as its run is over.
+random token that is printed. A scenario is run first, and the page shows it
+while it runs, one scheme after the other.
 
 Examples:
   weir view ofc-fig1 --schemes pfc,ofc
@@ -76,6 +76,10 @@ pub(crate) struct View {
     /// Change a value of the scenario; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
+    /// Run a scenario without blame, which says where the time of each flow went but makes large
+    /// runs about ten times as long
+    #[arg(long)]
+    pub no_blame: bool,
     /// The length of the windows of the recording of a scenario
     #[arg(long, value_name = "TIME", default_value = "1us")]
     #[arg(value_parser = super::record::window)]

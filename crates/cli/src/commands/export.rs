@@ -30,6 +30,9 @@ pub(crate) fn export_perfetto(
         let bytes = Bytes::new(traced.file.len() as u64);
         std::fs::write(&file, traced.file)
             .with_context(|| format!("cannot write {}", file.display()))?;
+        if let Some(sentence) = outside(entry) {
+            terminal.note(&format!("{}: {sentence}", file.display()));
+        }
         for sentence in traced.decimated {
             let limit = format::bytes(args.limit);
             terminal.note(&format!("{}: {sentence} (--limit {limit})", file.display()));
@@ -41,6 +44,18 @@ pub(crate) fn export_perfetto(
         ));
     }
     Ok(Status::Done)
+}
+
+/// What a slice of a recording leaves out.
+fn outside(entry: &Entry) -> Option<String> {
+    let left_out = entry.header.left_out.iter();
+    let rows: Vec<String> = left_out
+        .filter_map(|(what, rows)| {
+            let what = what.strip_prefix("slice_")?.trim_end_matches('s');
+            Some(format::plural(*rows, what))
+        })
+        .collect();
+    (!rows.is_empty()).then(|| format!("outside the slice: {}", rows.join(", ")))
 }
 
 /// `fig1.pftrace` for `out/fig1`.

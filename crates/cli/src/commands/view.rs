@@ -36,6 +36,7 @@ fn of_directory(args: &View, place: &Path, terminal: &Terminal) -> anyhow::Resul
         ("--variant", !args.variants.is_empty()),
         ("--seed", args.seed.is_some()),
         ("--set", !args.sets.is_empty()),
+        ("--no-blame", args.no_blame),
     ];
     if let Some((option, _)) = only_runs.into_iter().find(|(_, given)| *given) {
         bail!("{option} is for scenarios that are run first: {} holds recordings", args.place);
@@ -61,7 +62,7 @@ fn of_scenario(args: &View, terminal: &Terminal) -> anyhow::Result<Status> {
         sets: &args.sets,
         schemes: &args.schemes,
         variants: &args.variants,
-        blame: BlameWish::IfPossible,
+        blame: if args.no_blame { BlameWish::No } else { BlameWish::IfPossible },
         record: Some(RecordConfig { window: args.window, rows: limit.rows() }),
         ..Request::default()
     };

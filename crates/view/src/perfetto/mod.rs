@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   tor                          tier
-//!     Sb/p2 to Sc                port
+//!     Sb to Sc                   port
 //!       priority 3               what was held, as slices      ◄── arrow ──┐
 //!       PAUSE sent               what it told its neighbour, as instants ──┘
 //!       queue                    bytes
@@ -14,6 +14,7 @@
 
 mod proto;
 
+use crate::header::{Header, PortInfo};
 use crate::timeline::Timeline;
 use proto::{Event, Trace, Type};
 use std::collections::BTreeMap;
@@ -189,9 +190,7 @@ impl<'a> Tracer<'a> {
             let parent = self.trace.track(title, 0);
             for i in ports {
                 let port = &header.ports[i];
-                let to = header.ports[port.peer as usize].node;
-                let name = format!("{} to {}", port.name, header.nodes[to as usize].name);
-                let parent = self.trace.track(&name, parent);
+                let parent = self.trace.track(&port_name(header, port), parent);
                 self.ports.insert(i as u64, PortTracks { parent, ..PortTracks::default() });
             }
         }
@@ -337,6 +336,14 @@ impl<'a> Tracer<'a> {
             self.add(to, Type::End, Event::new(Type::End, track, to));
         }
     }
+}
+
+/// `Sb to Sc`, and `Sc:P_d to h9` for a port with a name of its own.
+fn port_name(header: &Header, port: &PortInfo) -> String {
+    let name = |node: u32| header.nodes[node as usize].name.as_str();
+    let (node, peer) = (name(port.node), name(header.ports[port.peer as usize].node));
+    let plain = port.name == format!("{node}:{peer}");
+    format!("{} to {peer}", if plain { node } else { port.name.as_str() })
 }
 
 /// Whether a slice of a recording has nothing of this time.
