@@ -5,23 +5,37 @@
 //! numbers (TCP). Lengths come from headers, so a capture may cut payloads off. What was lost
 //! before the capture and came later is counted when it comes.
 
-use super::blocks::ETHERNET;
+use super::ip::{self, IpPacket};
 use super::ranges::Ranges;
 use super::reader::{CaptureError, CaptureReader, CapturedPacket};
-use crate::ethernet::{EthernetView, ethertype};
-use crate::identifier::FiveTuple;
-use crate::ipv4::{Ipv4View, protocol};
+use crate::ipv4::protocol;
 use crate::roce::{self, Aeth, BthView, ICRC_LEN, Opcode, Reth};
 use crate::tcp::TcpView;
 use crate::udp::{self, UdpView};
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::net::IpAddr;
+
+/// Addresses, ports and protocol of a flow of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowTuple {
+    /// The sending host.
+    pub src: IpAddr,
+    /// The receiving host.
+    pub dst: IpAddr,
+    /// Port of the sender.
+    pub src_port: u16,
+    /// Port of the receiver.
+    pub dst_port: u16,
+    /// 17 for UDP, 6 for TCP.
+    pub protocol: u8,
+}
 
 /// A flow of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFlow {
     /// Addresses, ports and protocol.
-    pub tuple: FiveTuple,
+    pub tuple: FlowTuple,
     /// RoCEv2: the destination queue pair.
     pub queue_pair: Option<u32>,
     /// DSCP of its first packet.
@@ -72,7 +86,7 @@ impl FlowsFound {
 
 /// What a frame adds to a flow.
 struct Part {
-    tuple: FiveTuple,
+    tuple: FlowTuple,
     queue_pair: Option<u32>,
     dscp: u8,
     /// Sequence number, and how many bits it has.
@@ -153,7 +167,7 @@ impl Collected {
 /// Collects the flows of frames that come in order of time.
 pub struct FlowCollector {
     idle_ns: Option<u64>,
-    open: BTreeMap<(FiveTuple, Option<u32>), Collected>,
+    open: BTreeMap<(FlowTuple, Option<u32>), Collected>,
     found: FlowsFound,
 }
 
@@ -165,11 +179,8 @@ impl FlowCollector {
 
     /// Takes in a frame of an interface with this link type.
     pub fn packet(&mut self, link_type: u16, packet: &CapturedPacket) {
-        let part = match link_type {
-            ETHERNET => part(&packet.bytes),
-            _ => Err("not Ethernet"),
-        };
-        let part = match part {
+        let whole = packet.original_len as usize;
+        let part = match ip::packet(link_type, &packet.bytes, whole).and_then(part) {
             Ok(part) => part,
             Err(reason) => {
                 *self.found.skipped.entry(reason).or_default() += 1;
@@ -196,41 +207,32 @@ impl FlowCollector {
     }
 }
 
-/// What a frame adds to a flow, or why it belongs to none.
-fn part(frame: &[u8]) -> Result<Part, &'static str> {
-    let ethernet = EthernetView::new(frame).map_err(|_| "cut off")?;
-    match ethernet.ethertype() {
-        ethertype::IPV4 => {}
-        ethertype::MAC_CONTROL | ethertype::WEIR | ethertype::OWN | ethertype::CIM => {
-            return Err("flow control");
-        }
-        _ => return Err("not IPv4"),
-    }
-    let ip = Ipv4View::new(ethernet.payload()).map_err(|_| "damaged or cut off")?;
-    if ip.is_later_fragment() {
-        return Err("IP fragment");
-    }
-    match ip.protocol() {
-        protocol::TCP => tcp_part(ip),
-        protocol::UDP => roce_part(ip),
+/// What a packet adds to a flow, or why it belongs to none.
+fn part(packet: IpPacket<'_>) -> Result<Part, &'static str> {
+    match packet.protocol {
+        protocol::TCP => tcp_part(packet),
+        protocol::UDP => roce_part(packet),
         _ => Err("neither TCP nor RoCEv2"),
     }
 }
 
-fn tuple(ip: Ipv4View<'_>, src_port: u16, dst_port: u16) -> FiveTuple {
-    FiveTuple { src: ip.src(), dst: ip.dst(), src_port, dst_port, protocol: ip.protocol() }
+impl IpPacket<'_> {
+    fn tuple(&self, src_port: u16, dst_port: u16) -> FlowTuple {
+        let Self { src, dst, protocol, .. } = *self;
+        FlowTuple { src, dst, src_port, dst_port, protocol }
+    }
 }
 
-fn tcp_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
-    let tcp = TcpView::new(ip.payload()).map_err(|_| "damaged or cut off")?;
-    let payload = ip.payload_len().saturating_sub(tcp.header_len()) as u64;
+fn tcp_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+    let tcp = TcpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
+    let payload = ip.len.saturating_sub(tcp.header_len()) as u64;
     if payload == 0 {
         return Err("no payload");
     }
     Ok(Part {
-        tuple: tuple(ip, tcp.src_port(), tcp.dst_port()),
+        tuple: ip.tuple(tcp.src_port(), tcp.dst_port()),
         queue_pair: None,
-        dscp: ip.dscp(),
+        dscp: ip.dscp,
         position: (tcp.seq(), 32),
         len: payload,
         payload,
@@ -238,8 +240,8 @@ fn tcp_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
     })
 }
 
-fn roce_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
-    let udp = UdpView::new(ip.payload()).map_err(|_| "damaged or cut off")?;
+fn roce_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+    let udp = UdpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
     if udp.dst_port() != roce::PORT {
         return Err("neither TCP nor RoCEv2");
     }
@@ -262,9 +264,9 @@ fn roce_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
         None => Announced::Never,
     };
     Ok(Part {
-        tuple: tuple(ip, udp.src_port(), udp.dst_port()),
+        tuple: ip.tuple(udp.src_port(), udp.dst_port()),
         queue_pair: Some(bth.dest_qp()),
-        dscp: ip.dscp(),
+        dscp: ip.dscp,
         position: (bth.psn(), 24),
         len: 1,
         payload: usize::from(udp.len()).saturating_sub(headers) as u64,
