@@ -257,6 +257,41 @@ fn frames_of_no_flow_are_counted_by_reason() {
     assert!(found.skipped.into_iter().eq([("flow control", 1), ("not IP", 1)]));
 }
 
+/// A WRITE whose beginning was not captured, and then another: what the second one announces is
+/// not all.
+#[test]
+fn a_message_whose_beginning_is_missing_leaves_what_was_seen() {
+    let sent = [(5, 0), (5, 1), (5, 2)];
+    assert_eq!(capture(Transport::Roce, &sent, 0).flows[0].announced, Some(4000));
+    let flows = ToTwo(Transport::Roce);
+    let framer = PacketFramer::new(&flows, 1518);
+    let again = |seq: u32| Packet { seq: seq + 3, ..packet(5, seq) };
+    let frames = [packet(5, 0), packet(5, 1), packet(5, 2), again(1), again(2)];
+    let frames = frames.map(|p| (framer.bytes(&p).unwrap(), 0, Direction::Inbound, None));
+    let found = FlowsFound::read(&written(&frames, 0)[..], None).unwrap();
+    let bytes = 1440 + 2 * (1456 + 956);
+    assert_eq!((found.flows[0].announced, found.flows[0].size()), (None, bytes));
+}
+
+/// A length that the field cannot hold announces nothing.
+#[test]
+fn a_flow_of_more_than_4_gigabytes_has_the_size_that_was_seen() {
+    struct Huge;
+    impl FlowDirectory for Huge {
+        fn destination(&self, _flow: FlowId) -> Option<NodeId> {
+            Some(NodeId(2))
+        }
+
+        fn size(&self, _flow: FlowId) -> Option<u64> {
+            Some(5_000_000_000)
+        }
+    }
+    let framer = PacketFramer::new(&Huge, 1518);
+    let frame = framer.bytes(&packet(5, 0)).unwrap();
+    let found = FlowsFound::read(&written(&[(frame, 0, Direction::Inbound, None)], 0)[..], None);
+    assert_eq!(found.unwrap().flows[0].size(), 1440);
+}
+
 /// A classic capture of one frame, of which `cut` bytes were not kept.
 fn classic(link_type: u32, frame: &[u8], cut: usize) -> Vec<u8> {
     let kept = &frame[..frame.len() - cut];

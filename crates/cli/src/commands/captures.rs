@@ -17,6 +17,7 @@ pub(super) fn plan(
     e: &Experiment,
     seeds: &[u64],
     out: Option<&Destination>,
+    log: Option<&Path>,
 ) -> anyhow::Result<Plan> {
     let plan = Plan::new(&args.pcap, &e.topology)
         .map_err(|error| anyhow::Error::new(error).context("--pcap"))?;
@@ -38,6 +39,9 @@ pub(super) fn plan(
         if let Some(out) = out.filter(|out| out.collides(file)) {
             let (name, out) = (file.display(), out.shown().display());
             bail!("cannot write {name}: --out {out} writes its results there");
+        }
+        if log.is_some_and(|log| captures::is_same_place(file, log)) {
+            bail!("cannot write {}: --log writes the same file", file.display());
         }
         let least = captures::least_limit(ports, frame, args.pcap_snap, &e.topology);
         if args.pcap_limit < least {

@@ -42,8 +42,8 @@ pub struct CapturedFlow {
     pub dscp: u8,
     /// Payload bytes, each counted once.
     pub bytes: u64,
-    /// RoCEv2: bytes that WRITEs announced in their first packets; `None` if a message did not
-    /// begin with such a packet.
+    /// RoCEv2: bytes that WRITEs announced in their first packets; `None` if the beginning of a
+    /// message was not seen, or announced nothing.
     pub announced: Option<u64>,
     /// Packets with payload.
     pub packets: u64,
@@ -99,10 +99,8 @@ struct Part {
 
 #[derive(Clone, Copy)]
 enum Announced {
-    /// The length of a WRITE.
-    Begins(u64),
-    /// More of a WRITE.
-    Continues,
+    /// A part of a WRITE: the length of the whole if it is the first, and whether it is the last.
+    Write { begins: Option<u64>, ends: bool },
     /// Nothing announces this payload.
     Never,
 }
@@ -112,6 +110,9 @@ struct Collected {
     seen: Ranges,
     /// The furthest position, with the bits that sequence numbers lose.
     furthest: u64,
+    /// First packets of WRITEs, and last ones.
+    begun: u64,
+    ended: u64,
 }
 
 /// Where positions begin, so that earlier ones are not negative.
@@ -120,7 +121,7 @@ const ORIGIN: u64 = 1 << 40;
 impl Collected {
     fn new(part: &Part, time_ns: u64) -> Self {
         let announced = match part.announced {
-            Announced::Begins(_) => Some(0),
+            Announced::Write { begins: Some(_), .. } => Some(0),
             _ => None,
         };
         let flow = CapturedFlow {
@@ -135,7 +136,7 @@ impl Collected {
             end_ns: time_ns,
         };
         let furthest = ORIGIN + u64::from(part.position.0);
-        Self { flow, seen: Ranges::default(), furthest }
+        Self { flow, seen: Ranges::default(), furthest, begun: 0, ended: 0 }
     }
 
     fn add(&mut self, part: &Part, time_ns: u64) {
@@ -157,10 +158,20 @@ impl Collected {
         // a packet of RoCEv2 takes one number, a byte of TCP one
         flow.bytes += if part.len == part.payload { new } else { part.payload };
         flow.announced = match (flow.announced, part.announced) {
-            (Some(sum), Announced::Begins(len)) => Some(sum + len),
-            (Some(sum), Announced::Continues) => Some(sum),
+            (Some(sum), Announced::Write { begins, ends }) => {
+                self.begun += u64::from(begins.is_some());
+                self.ended += u64::from(ends);
+                Some(sum + begins.unwrap_or(0))
+            }
             _ => None,
         };
+    }
+
+    fn finish(self) -> CapturedFlow {
+        let Self { mut flow, begun, ended, .. } = self;
+        // the beginning of a WRITE was not seen: what was announced is not all of it
+        flow.announced = flow.announced.filter(|_| ended <= begun);
+        flow
     }
 }
 
@@ -193,7 +204,7 @@ impl FlowCollector {
             && time.saturating_sub(open.flow.end_ns) > idle
         {
             let done = self.open.remove(&key);
-            self.found.flows.extend(done.map(|collected| collected.flow));
+            self.found.flows.extend(done.map(Collected::finish));
         }
         self.open.entry(key).or_insert_with(|| Collected::new(&part, time)).add(&part, time);
     }
@@ -201,7 +212,7 @@ impl FlowCollector {
     /// What was found.
     pub fn finish(self) -> FlowsFound {
         let mut found = self.found;
-        found.flows.extend(self.open.into_values().map(|collected| collected.flow));
+        found.flows.extend(self.open.into_values().map(Collected::finish));
         found.flows.sort_by_key(|flow| (flow.start_ns, flow.tuple, flow.queue_pair));
         found
     }
@@ -258,10 +269,10 @@ fn roce_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
     let extended: usize = lengths.iter().filter(|(there, _)| *there).map(|(_, len)| len).sum();
     let headers = udp::HEADER_LEN + BthView::LEN + extended + usize::from(bth.pad()) + ICRC_LEN;
     let reth = bth.rest().get(..Reth::LEN).map(Reth::read).filter(|_| opcode.has_reth());
-    let announced = match reth {
-        Some(reth) => Announced::Begins(reth.dma_len.into()),
-        None if opcode.is_write() && !opcode.has_reth() => Announced::Continues,
-        None => Announced::Never,
+    let len = reth.map(|reth| reth.dma_len).filter(|len| *len != Reth::UNKNOWN);
+    let announced = match opcode.is_write() && len.is_some() == opcode.has_reth() {
+        true => Announced::Write { begins: len.map(u64::from), ends: opcode.ends_write() },
+        false => Announced::Never,
     };
     Ok(Part {
         tuple: ip.tuple(udp.src_port(), udp.dst_port()),
