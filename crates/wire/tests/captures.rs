@@ -350,7 +350,7 @@ fn flows_over_ipv6_are_found_behind_its_extension_headers() {
         for host in [1, 2] {
             ip.extend([&[0xfd][..], &[0; 14], &[host]].concat());
         }
-        let frame = [&[0; 12][..], &[0x86, 0xdd], &ip, extensions, udp].concat();
+        let frame = [&[0u8; 12][..], &[0x86, 0xdd], &ip, extensions, udp].concat();
         let expected = ("fd00::1".to_owned(), "fd00::2".to_owned(), 24, 1456);
         assert_eq!(only_flow(1, &frame, 0), expected);
         assert_eq!(only_flow(1, &frame, 1400), expected);
@@ -379,7 +379,10 @@ fn no_bytes_behind_any_link_make_the_search_for_flows_panic() {
                             *there = byte;
                         }
                     }
-                    let file = classic(link_type, &frame, 0);
+                    let mut file = classic(link_type, &frame, 0);
+                    assert!(FlowsFound::read(&file[..], None).is_ok());
+                    // a frame that was shorter than what is there of it
+                    file[36..40].fill(0);
                     assert!(FlowsFound::read(&file[..], None).is_ok());
                 }
             }

@@ -7,8 +7,8 @@ use anyhow::bail;
 use std::path::Path;
 use weir_core::format;
 use weir_results::captures::{self, Plan, Written};
+use weir_results::comparison::Comparison;
 use weir_results::report::Destination;
-use weir_results::run::Run;
 use weir_scenario::Experiment;
 
 /// Which ports go to which files, checked before anything is run.
@@ -74,17 +74,29 @@ fn writable(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the captures, and says what is in them and what was cut.
+/// Writes the captures of the only run, after its results, and says what is in them and what was
+/// cut.
 pub(super) fn write(
     plan: &Plan,
     args: &CaptureArgs,
-    e: &Experiment,
-    run: &Run,
+    c: &Comparison<'_>,
+    out: Option<&Destination>,
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
+    let Some((e, run)) = c.runs_with().next().filter(|_| !args.pcap.is_empty()) else {
+        return Ok(());
+    };
+    let written = captures::write(plan, args.limits(), &e.topology, run)?;
+    if let Some(out) = out {
+        out.adopt(written.iter().map(|w| w.file.as_path()))?;
+    }
+    tell(&written, args, terminal);
+    Ok(())
+}
+
+fn tell(written: &[Written], args: &CaptureArgs, terminal: &Terminal) {
     /// More files than this are told of as one.
     const MOST_LINES: usize = 8;
-    let written = captures::write(plan, args.limits(), &e.topology, run)?;
     let cut = |w: &&Written| w.cut > 0 || w.left_out > 0;
     let shown: Vec<&Written> = match written.len() {
         0..=MOST_LINES => written.iter().collect(),
@@ -110,7 +122,6 @@ pub(super) fn write(
             _ => terminal.warn(&text),
         }
     }
-    Ok(())
 }
 
 fn line(w: &Written, args: &CaptureArgs) -> String {

@@ -87,7 +87,8 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     let e = &*setting.experiment;
     let out = simulate::destination(&args.results, e)?;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
-    let plan = captures::plan(&args.captures, e, &[seed], out.as_ref())?;
+    let plan = captures::plan(&args.captures, e, &[seed], out.as_ref(), args.log.as_deref())?;
+    log::apart(args.log.as_deref(), out.as_ref())?;
     let settings = settings(args, setting, seed, terminal)?;
     let words = Words {
         scenario: &args.scenario,
@@ -150,13 +151,11 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         }
         false => None,
     };
-    if !args.captures.pcap.is_empty() {
-        captures::write(&plan, &args.captures, e, &live, terminal)?;
-    }
     let c = Comparison::of(&lineup, vec![(0, live)]);
     if let Some(out) = &out {
         save(args, &c, out, formats, &report, side.as_ref(), terminal)?;
     }
+    captures::write(&plan, &args.captures, &c, out.as_ref(), terminal)?;
     if args.json {
         let all = serde_json::json!({
             "summary": report::summary(&c), "live": report, "side_by_side": side,

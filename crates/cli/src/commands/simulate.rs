@@ -53,10 +53,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
     let log = args.log.as_deref();
     let plan = captures::plan(&args.captures, e, &seeds, out.as_ref(), log)?;
-    if let (Some(log), Some(out)) = (log, out.as_ref().filter(|out| log.is_some_and(|l| out.contains(l)))) {
-        let (log, out) = (log.display(), out.shown().display());
-        bail!("cannot write {log}: --out {out} replaces the whole directory; keep the log beside it");
-    }
+    log::apart(log, out.as_ref())?;
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
         terminal.note(&format!(
@@ -91,12 +88,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     if let Some(directory) = &saved {
         record::tell(&recorded, directory, terminal);
     }
-    if let Some(run) = c.runs().next().filter(|_| !args.captures.pcap.is_empty()) {
-        captures::write(&plan, &args.captures, e, run, terminal)?;
-        if let Some(out) = &out {
-            out.adopt(plan.files().map(|(file, _)| file.as_path()))?;
-        }
-    }
+    captures::write(&plan, &args.captures, &c, out.as_ref(), terminal)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {

@@ -2,25 +2,24 @@
 //!
 //! What the packets of a message carry adds up to its size, as far as they were captured.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use weir_core::packet::flags;
-use weir_core::{FlowId, Packet, PacketKind};
+use weir_core::{FlowId, Packet};
 
 /// The first packets of messages, by flow and number, with the bytes of the message.
 #[derive(Debug, Default)]
-pub(super) struct Messages(HashMap<(FlowId, u32), u64>);
+pub(super) struct Messages(FxHashMap<(FlowId, u32), u64>);
 
 impl Messages {
-    /// The messages of these packets, each of which may come several times; headers take `header`
-    /// bytes.
-    pub(super) fn new<'a>(packets: impl Iterator<Item = &'a Packet>, header: u64) -> Self {
-        let data = packets.filter(|p| p.kind == PacketKind::Data);
+    /// The messages of these packets of data, each of which may come several times; headers take
+    /// `header` bytes.
+    pub(super) fn new<'a>(data: impl Iterator<Item = &'a Packet>, header: u64) -> Self {
         let payload = |p: &Packet| u64::from(p.size).saturating_sub(header);
         let mut parts: Vec<_> =
             data.map(|p| (p.flow, p.seq, payload(p), p.has(flags::LAST))).collect();
         parts.sort_unstable();
         parts.dedup_by_key(|(flow, seq, ..)| (*flow, *seq));
-        let mut messages = HashMap::new();
+        let mut messages = FxHashMap::default();
         // the packet that would be next, and the first one of the message that it belongs to
         let mut next: Option<(FlowId, u32, Option<u32>)> = None;
         for (flow, seq, bytes, last) in parts {
@@ -52,7 +51,7 @@ impl Messages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::{NodeId, PortId, Priority};
+    use weir_core::{NodeId, PacketKind, PortId, Priority};
 
     fn packet(seq: u32, size: u16, last: bool) -> Packet {
         Packet {

@@ -143,7 +143,8 @@ fn messages(run: &Run) -> Messages {
     let flows = &run.outcome.flows;
     let unknown = |flow| flows.get(flow).is_some_and(|f| f.size == Bytes::MAX);
     let packets = run.outcome.captured.iter().map(|frame| &frame.packet);
-    Messages::new(packets.filter(|p| unknown(p.flow)), run.config.nic.header.get())
+    let data = packets.filter(|p| p.kind == PacketKind::Data && unknown(p.flow));
+    Messages::new(data, run.config.nic.header.get())
 }
 
 /// How captures call the program that wrote them.

@@ -149,12 +149,6 @@ impl Nic {
             } else {
                 continue;
             };
-            let left = if s.spec.size == Bytes::MAX {
-                Bytes::ZERO
-            } else {
-                let payload = s.payload_of(0);
-                s.spec.size.saturating_sub(Bytes::new(u64::from(s.una) * payload))
-            };
             let hold = Hold {
                 port: PortId(s.port),
                 priority: s.priority(),
@@ -167,13 +161,13 @@ impl Nic {
                 port: hold.port,
                 queue: hold.queue,
                 priority: s.priority(),
-                bytes: left,
+                bytes: s.unacknowledged(),
                 since,
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
                 lost: lost.cloned(),
             });
         }
-        stuck.extend(self.streams.stuck(self.id));
+        stuck.extend(self.streams.stuck(self.id, &self.faults));
         stuck
     }
 

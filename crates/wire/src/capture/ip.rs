@@ -97,7 +97,7 @@ fn version_6(bytes: &[u8], whole: usize) -> Result<IpPacket<'_>, &'static str> {
         return Err(CUT);
     }
     let total = match u16_at(bytes, 4) {
-        0 => whole,
+        0 => whole.max(HEADER),
         len => HEADER + usize::from(len),
     };
     let bytes = &bytes[..bytes.len().min(total)];

@@ -12,8 +12,7 @@ fn scratch(name: &str) -> PathBuf {
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("a directory");
     let name = |e: io::Result<fs::DirEntry>| e.expect("an entry").file_name();
-    let mut names: Vec<String> =
-        entries.map(|e| name(e).to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries.map(|e| name(e).to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -77,11 +76,7 @@ fn only_a_directory_with_the_mark_is_replaced() {
     assert!(!partial.holds_complete_results());
     assert_eq!(names(&base.join("a/b")), ["out"], "nothing is left beside it");
     fs::write(out.join("notes.txt"), "mine").expect("a file");
-    assert!(
-        why(&out, &[]).contains("`notes.txt`, which is not a result"),
-        "{}",
-        why(&out, &[])
-    );
+    assert!(why(&out, &[]).contains("`notes.txt`, which is not a result"), "{}", why(&out, &[]));
     fs::remove_file(out.join("notes.txt")).expect("it is there");
     fs::remove_file(out.join(MARK)).expect("it is there");
     assert!(why(&out, &[]).contains("contains `flows.csv` and is not a directory of results"));
