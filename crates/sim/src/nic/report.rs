@@ -7,7 +7,7 @@ use super::{Nic, NicTimer};
 use crate::faults::Hold;
 use crate::outcome::{FlowRecord, Flows, HeldAt, PortRecord, QueueStats, Rare, Stuck};
 use crate::probe::Sight;
-use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, FlowId, PortId, Priority, PrioritySet, QueueId, Time};
 use weir_fc::{NodeView, StateSize, Violation};
 
 impl Nic {
@@ -168,7 +168,32 @@ impl Nic {
             });
         }
         stuck.extend(self.streams.stuck(self.id, &self.faults));
+        for (port, p) in self.ports.iter().enumerate() {
+            let held = p.priorities_of_acks() & p.held_priorities;
+            let port = PortId::from_index(port);
+            stuck.extend(held.iter().map(|priority| self.stuck_acks(port, priority)));
+        }
         stuck
+    }
+
+    /// ACKs of a priority that is held at their port.
+    fn stuck_acks(&self, port: PortId, priority: Priority) -> Stuck {
+        let p = &self.ports[port.index()];
+        let acks = || p.acks.iter().filter(|ack| ack.priority == priority);
+        let flows: Vec<FlowId> = acks().map(|ack| ack.flow).collect();
+        let since = p.priority_clocks[priority.index()].since();
+        let queue = QueueId(priority.index() as u32);
+        let lost = self.faults.reason(&Hold { port, priority, queue, since }, &flows);
+        Stuck {
+            node: self.id,
+            port,
+            queue,
+            priority,
+            bytes: Bytes::new(acks().map(|ack| u64::from(ack.size)).sum()),
+            since,
+            waits_for: "ACKs wait for a RESUME from their switch".into(),
+            lost: lost.cloned(),
+        }
     }
 
     /// Whether a flow that the traffic plan has for this host is still to start.

@@ -195,6 +195,14 @@ fn without_a_refresh_no_run_stands_still_in_silence() {
     assert_eq!(stalls("none"), 0);
 }
 
+/// ACKs of TCP that travel in the class of their data wait at their host behind a lost RESUME,
+/// while the sender's timer goes on.
+#[test]
+fn a_lost_resume_that_holds_nothing_but_acks_is_named() {
+    let case = losses::case(5523, "capfc", Refresh::Off);
+    assert_eq!(judge(&case), Ok(judge::LOST_FRAME), "{}", case.what);
+}
+
 /// Cases of the sample of readings.
 const READINGS: Range<u64> = 0..3000;
 
