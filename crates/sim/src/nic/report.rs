@@ -153,7 +153,8 @@ impl Nic {
                 port: PortId(s.port),
                 priority: s.priority(),
                 queue: QueueId(slot as u32),
-                since,
+                // held from its start: the pause, of who had the slot before, may be older
+                since: since.filter(|at| *at != s.spec.start),
             };
             let lost = self.faults.reason(&hold, &[s.spec.id]).filter(|_| held);
             stuck.push(Stuck {
