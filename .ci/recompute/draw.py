@@ -5,10 +5,10 @@ CONTROLS = ["none", "dcqcn", "dcqcn-paper", "hpcc", "timely", "swift", "dctcp"]
 # Options with which a scheme's frames differ, or a second mechanism sends some of its own.
 OPTIONS = {
     "gfc": ['mode = "ofc"'],
-    "ofc": ['flow-key = "pair"', "urgent-wildcard = false", 'scope = "port"', 'alpha = 0.7'],
+    "ofc": ['flow-key = "pair"', "urgent-wildcard = false", 'scope = "port"', 'alpha = 0.7', 'refresh = "5us"'],
     "bfc": ['backstop = "pfc"', "queues = 2", 'frames = "both"'],
-    "ideal": ['backstop = "pfc"'],
-    "flowsail": ['backstop = "pfc"', "queues = 2"],
+    "ideal": ['backstop = "pfc"', 'refresh = "5us"'],
+    "flowsail": ['backstop = "pfc"', "queues = 2", 'refresh = "5us"'],
     "ffc": ['backstop = "pfc"', 'refresh = "3us"', 'threshold = "8KB"'],
 }
 
@@ -75,6 +75,27 @@ def failures(r, network):
     return lines
 
 
+def slow_receivers(r):
+    """One scenario in five has a host that takes data in slowly for a time, and pauses its switch."""
+    if r.random() > 0.2:
+        return []
+    start, xoff = r.randint(0, 20000), r.randint(3000, 40000)
+    lines = ["[[slow-receiver]]", 'hosts = "h0"', f'rate = "{r.choice([0, 1, 5])}Gbps"']
+    lines += [f'from = "{start}ns"', f'to = "{start + r.randint(1000, 100000)}ns"']
+    lines += [f'xoff = "{xoff}B"', f'xon = "{xoff // 2}B"']
+    return lines + (['storm-prevention = "20us"'] if r.random() < 0.3 else [])
+
+
+def faults(r):
+    """One scenario in five loses, delays or duplicates control frames."""
+    if r.random() > 0.2:
+        return []
+    what = r.choice(['what = "drop"', 'what = "delay"\nby = "7us"', 'what = "duplicate"\nby = "3us"'])
+    which = r.choice(["nth = 1", "nth = 3", 'share = "5%"', 'share = "30%"'])
+    message = r.choice(["any", "pause", "resume"])
+    return ["[[fault]]", 'link = "all"', f'message = "{message}"', what, which]
+
+
 def scenario(r, number):
     network, hosts = topology(r)
     rows = ['"src,dst,size,start,class,priority,rate,while_held,stop"']
@@ -102,4 +123,6 @@ def scenario(r, number):
     option = r.choice(OPTIONS.get(scheme, [""])) if r.random() < 0.5 else ""
     lines[lines.index("OPTION")] = option
     lines += failures(r, network)
+    lines += slow_receivers(r)
+    lines += faults(r)
     return "\n".join(lines) + "\n"

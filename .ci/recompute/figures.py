@@ -251,7 +251,7 @@ def check_edges(s, pauses, edges, end):
                 raise Wrong(f"{name}: its parent {parent} holds another port")
             at_most(f"{name}: its parent's start", int(parent["start_ps"]), start)
             same(f"{name}.depth", e["depth"], int(parent["depth"]) + 1)
-        elif e["depth"] != "1" or e["root"] != e["cause"]:
+        elif e["depth"] != "1" or e["root"] != (e["upstream"] if replay.is_host(e["downstream"]) else e["cause"]):
             raise Wrong(f"{name} has no parent and is no root: {e}")
         trees.setdefault(e["root"], []).append(e)
     for tree in s["pause_trees"]:

@@ -15,6 +15,10 @@ def peer(port):
     return f"{towards}:{node}"
 
 
+def is_host(port):
+    return re.match(r"h\d+:", port) is not None
+
+
 class Hold:
     """One pause from its start to its end."""
 
@@ -23,7 +27,9 @@ class Hold:
         self.priority, self.scope = row["priority"], row["scope"]
         self.start, self.end, self.lifted = int(row["at_ps"]), None, False
         self.cause, self.parent = row["cause"], parent
-        self.root = parent.root if parent else self.cause
+        # a slow host has no egress port that is the cause: what leads to it is the root
+        own = self.held if is_host(self.by) else self.cause
+        self.root = parent.root if parent else own
         self.depth = parent.depth + 1 if parent else 1
 
     def lift(self, at):

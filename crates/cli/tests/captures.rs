@@ -154,3 +154,42 @@ fn captures_and_results_go_together_or_are_refused_together() {
     // a capture in the place of results or their directory is refused, the others are not
     assert_eq!((written, refused), (5 * 3, 4 * 3));
 }
+
+/// The command that was given can be given again.
+#[test]
+fn a_run_with_captures_beside_its_results_can_be_repeated() {
+    let at = scratch("pcap-again");
+    let out = at.join("o");
+    let capture = format!("all={}/", out.display());
+    let args = ["run", "incast", "--pcap", &capture, "--out", out.to_str().expect("text"), "-q"];
+    assert!(weir(&args).status.success());
+    let first = names(&out);
+    assert!(first.contains(&"h0-p0.pcapng".to_owned()), "{first:?}");
+    let again = weir(&args);
+    assert!(again.status.success(), "{again:?}");
+    assert_eq!(names(&out), first);
+    // captures of an earlier run do not stay beside results of a later one
+    assert!(weir(&[&args[..2], &args[4..]].concat()).status.success());
+    assert!(!out.join("h0-p0.pcapng").exists());
+}
+
+/// Nothing is run and no file is left behind.
+#[test]
+fn a_log_is_never_where_results_or_captures_go() {
+    let at = scratch("pcap-log");
+    let path = |name: &str| at.join(name).display().to_string();
+    let (out, log, page) = (path("o"), path("x.log"), path("o/flows.csv"));
+    let inside = path("o/x.log");
+    let capture = format!("all={}", path("./x.log"));
+    for (args, part) in [
+        (&["--log", &log, "--pcap", &capture][..], "--log writes the same file"),
+        (&["--log", &page, "--out", &out], "replaces the whole directory"),
+        (&["--log", &inside, "--out", &out], "replaces the whole directory"),
+    ] {
+        let output = weir(&[&["run", "incast"], args].concat());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains(part), "{args:?}: {told}");
+        assert_eq!(names(&at), [""; 0], "{args:?}");
+    }
+}

@@ -110,7 +110,7 @@ fn what_cannot_be_imported_is_refused_with_its_reason() {
         (&["not.pcapng"], "neither pcapng"),
         (&["cut.pcapng"], "the file ends within a block"),
         (&["trace.pcapng", "--host", "10.0.0.1"], "ADDRESS=NAME"),
-        (&["trace.pcapng", "--host", "ten=h1"], "`ten` is not an IPv4 address"),
+        (&["trace.pcapng", "--host", "ten=h1"], "`ten` is not an IP address"),
         (&["trace.pcapng", "--host", "10.0.0.4=a", "--host", "10.0.0.9=a"], "`a` to two addresses"),
         (&["trace.pcapng", "--out", "trace.pcapng"], "which is the same file"),
     ] {

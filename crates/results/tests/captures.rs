@@ -279,3 +279,36 @@ fn with_any_scheme_transport_and_failure_a_capture_changes_nothing() {
     }
     assert!(seen.iter().all(|n| *n > 1000), "TCP, RoCEv2, control: {seen:?}");
 }
+
+/// The flows that a capture of all ports shows.
+fn flows_of(text: &str, name: &str) -> (Run, Vec<weir_wire::capture::CapturedFlow>) {
+    let file = scratch(name).join("all.pcapng");
+    let case = Case::new(text, &format!("all={}", file.display()), Limits::default());
+    let run = case.run();
+    case.write(&run);
+    let input = fs::File::open(&file).expect("it was written");
+    (run, weir_wire::capture::FlowsFound::read(input, None).expect("a capture").flows)
+}
+
+#[test]
+fn queue_pairs_of_jobs_announce_each_message() {
+    let text = "[topology]\nkind = \"star\"\nhosts = 4\n\
+                [[job]]\nclass = \"a\"\nhosts = \"h0..h3\"\ncollective = \"all-to-all\"\n\
+                size = \"400KB\"\niterations = 2\n";
+    let (_, flows) = flows_of(text, "job");
+    assert_eq!(flows.len(), 12);
+    // two messages of 100 KB from each to each
+    assert!(flows.iter().all(|flow| flow.announced == Some(200_000)), "{flows:?}");
+}
+
+#[test]
+fn a_source_without_an_end_announces_what_was_captured_of_it() {
+    let text = "[topology]\nkind = \"star\"\nhosts = 2\n[run]\nuntil = \"20us\"\n\
+                [[traffic]]\nkind = \"constant\"\nfrom = \"h0\"\nto = \"h1\"\nrate = \"10Gbps\"\n";
+    let (run, flows) = flows_of(text, "endless");
+    let host = weir_core::NodeId(0);
+    let sent = run.outcome.captured.iter().filter(|f| f.sent && f.node == host);
+    let payload = run.config.nic.payload.get() * sent.count() as u64;
+    assert!(payload > 20_000);
+    assert_eq!(flows.iter().map(|flow| flow.announced).collect::<Vec<_>>(), [Some(payload)]);
+}

@@ -22,7 +22,8 @@ use crate::{WireError, roce};
 use std::net::Ipv4Addr;
 use thiserror::Error;
 use weir_core::control::HostPair;
-use weir_core::{FlowId, NodeId, PortId};
+use weir_core::packet::flags;
+use weir_core::{FlowId, NodeId, Packet, PortId};
 
 /// The network of all addresses: 10.0.0.0/8.
 const NETWORK: u32 = 10 << 24;
@@ -84,6 +85,17 @@ pub trait FlowDirectory {
     /// Bytes of payload of a flow, for the length in its first RoCEv2 packet.
     fn size(&self, _flow: FlowId) -> Option<u64> {
         None
+    }
+
+    /// Whether a packet of data begins a message, and so a RoCEv2 WRITE. A flow is one message
+    /// unless more is known.
+    fn begins_message(&self, packet: &Packet) -> bool {
+        packet.has(flags::FIRST)
+    }
+
+    /// Bytes of payload of the message that a packet begins.
+    fn message_size(&self, packet: &Packet) -> Option<u64> {
+        self.size(packet.flow)
     }
 }
 

@@ -19,6 +19,10 @@ pub mod ethertype {
     pub const IPV4: u16 = 0x0800;
     /// An 802.1Q tag.
     pub const VLAN: u16 = 0x8100;
+    /// The outer one of two tags, 802.1ad.
+    pub const SERVICE_VLAN: u16 = 0x88a8;
+    /// IPv6.
+    pub const IPV6: u16 = 0x86dd;
     /// MAC control: PAUSE, PFC, FFC and GFC.
     pub const MAC_CONTROL: u16 = 0x8808;
     /// Local experimental 1: OFC, FlowSail and BFC.

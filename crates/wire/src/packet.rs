@@ -7,7 +7,7 @@
 //!
 //! | packet | RoCEv2 | TCP |
 //! |---|---|---|
-//! | data | RDMA WRITE, the flow's size in the RETH of the first | segment, PSH on the last |
+//! | data | RDMA WRITE, the message's size in the RETH of the first | segment, PSH on the last |
 //! | data without ACKs | the same on an unreliable connection | |
 //! | ACK | ACK with the PSN before `seq`, BECN when it echoes a mark | acknowledges; ECE |
 //! | NACK | NAK, sequence error, with PSN `seq` | as an ACK |
@@ -118,7 +118,8 @@ impl<'a> PacketFramer<'a> {
     }
 
     fn write(&self, packet: &Packet, dest_qp: u32, psn: u32) -> Result<Roce, MapError> {
-        let opcode = match (packet.has(flags::FIRST), packet.has(flags::LAST)) {
+        let begins = self.flows.begins_message(packet);
+        let opcode = match (begins, packet.has(flags::LAST)) {
             (true, true) => Opcode::WRITE_ONLY,
             (true, false) => Opcode::WRITE_FIRST,
             (false, true) => Opcode::WRITE_LAST,
@@ -128,11 +129,12 @@ impl<'a> PacketFramer<'a> {
         let opcode = if datagram { opcode.unreliable()? } else { opcode };
         let headers = ROCE_HEADERS + if opcode.has_reth() { Reth::LEN } else { 0 };
         let payload = usize::from(packet.size).saturating_sub(headers + FCS_LEN) / 4 * 4;
-        let size = self.flows.size(packet.flow).unwrap_or(payload as u64);
+        let size = self.flows.message_size(packet).unwrap_or(payload as u64);
         let reth = opcode.has_reth().then(|| Reth {
             virtual_address: 0,
             rkey: 0,
-            dma_len: u32::try_from(size).unwrap_or(u32::MAX),
+            // more than the field can hold
+            dma_len: u32::try_from(size).unwrap_or(Reth::UNKNOWN),
         });
         let ack_request = packet.has(flags::LAST) && !datagram;
         let bth = Bth { ack_request, ..Bth::new(opcode, dest_qp, psn) };

@@ -254,5 +254,138 @@ fn frames_of_no_flow_are_counted_by_reason() {
     let frames = [arp, pfc].map(|frame| (frame, 0, Direction::Unknown, None));
     let found = FlowsFound::read(&written(&frames, 0)[..], None).unwrap();
     assert!(found.flows.is_empty());
-    assert!(found.skipped.into_iter().eq([("flow control", 1), ("not IPv4", 1)]));
+    assert!(found.skipped.into_iter().eq([("flow control", 1), ("not IP", 1)]));
+}
+
+/// A WRITE whose beginning was not captured, and then another: what the second one announces is
+/// not all.
+#[test]
+fn a_message_whose_beginning_is_missing_leaves_what_was_seen() {
+    let sent = [(5, 0), (5, 1), (5, 2)];
+    assert_eq!(capture(Transport::Roce, &sent, 0).flows[0].announced, Some(4000));
+    let flows = ToTwo(Transport::Roce);
+    let framer = PacketFramer::new(&flows, 1518);
+    let again = |seq: u32| Packet { seq: seq + 3, ..packet(5, seq) };
+    let frames = [packet(5, 0), packet(5, 1), packet(5, 2), again(1), again(2)];
+    let frames = frames.map(|p| (framer.bytes(&p).unwrap(), 0, Direction::Inbound, None));
+    let found = FlowsFound::read(&written(&frames, 0)[..], None).unwrap();
+    let bytes = 1440 + 2 * (1456 + 956);
+    assert_eq!((found.flows[0].announced, found.flows[0].size()), (None, bytes));
+}
+
+/// A length that the field cannot hold announces nothing.
+#[test]
+fn a_flow_of_more_than_4_gigabytes_has_the_size_that_was_seen() {
+    struct Huge;
+    impl FlowDirectory for Huge {
+        fn destination(&self, _flow: FlowId) -> Option<NodeId> {
+            Some(NodeId(2))
+        }
+
+        fn size(&self, _flow: FlowId) -> Option<u64> {
+            Some(5_000_000_000)
+        }
+    }
+    let framer = PacketFramer::new(&Huge, 1518);
+    let frame = framer.bytes(&packet(5, 0)).unwrap();
+    let found = FlowsFound::read(&written(&[(frame, 0, Direction::Inbound, None)], 0)[..], None);
+    assert_eq!(found.unwrap().flows[0].size(), 1440);
+}
+
+/// A classic capture of one frame, of which `cut` bytes were not kept.
+fn classic(link_type: u32, frame: &[u8], cut: usize) -> Vec<u8> {
+    let kept = &frame[..frame.len() - cut];
+    let header = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65535, link_type].map(u32::to_le_bytes).concat();
+    let record = [3, 5, kept.len() as u32, frame.len() as u32].map(u32::to_le_bytes).concat();
+    [&header[..], &record, kept].concat()
+}
+
+/// Addresses, DSCP and bytes of the only flow.
+fn only_flow(link_type: u32, frame: &[u8], cut: usize) -> (String, String, u8, u64) {
+    let found = FlowsFound::read(&classic(link_type, frame, cut)[..], None).unwrap();
+    let [flow] = &found.flows[..] else { panic!("link type {link_type}: {found:?}") };
+    (flow.tuple.src.to_string(), flow.tuple.dst.to_string(), flow.dscp, flow.bytes)
+}
+
+/// The IPv4 packet of a middle packet of RoCEv2 with 1456 B of payload.
+fn ipv4_packet() -> Vec<u8> {
+    let flows = ToTwo(Transport::Roce);
+    PacketFramer::new(&flows, 1518).bytes(&packet(0, 1)).unwrap().split_off(14)
+}
+
+#[test]
+fn flows_are_found_behind_the_headers_of_other_links() {
+    let ip = &ipv4_packet()[..];
+    let with = |header: &[u8]| [header, ip].concat();
+    let tag = [0x81, 0x00, 0x60, 0x05];
+    let service_tag = [0x88, 0xa8, 0x60, 0x05];
+    let cooked = [&[0, 4, 0, 1, 0, 6][..], &[1; 8], &[8, 0]].concat();
+    let cooked_2 = [&[8, 0][..], &[0; 18]].concat();
+    for (link_type, frame) in [
+        (1, with(&[&[0; 12][..], &[8, 0]].concat())),
+        (1, with(&[&[0; 12][..], &tag, &[8, 0]].concat())),
+        (1, with(&[&[0; 12][..], &service_tag, &tag, &[8, 0]].concat())),
+        (0, with(&[2, 0, 0, 0])),
+        (12, ip.to_vec()),
+        (101, ip.to_vec()),
+        (113, with(&cooked)),
+        (228, ip.to_vec()),
+        (276, with(&cooked_2)),
+    ] {
+        let expected = ("10.0.0.1".to_owned(), "10.0.0.2".to_owned(), 24, 1456);
+        assert_eq!(only_flow(link_type, &frame, 0), expected);
+        // headers say how long the payload was
+        assert_eq!(only_flow(link_type, &frame, 1400), expected);
+    }
+}
+
+#[test]
+fn flows_over_ipv6_are_found_behind_its_extension_headers() {
+    let udp = &ipv4_packet()[20..];
+    for extensions in [&[][..], &[17, 0, 1, 4, 0, 0, 0, 0]] {
+        let len = (extensions.len() + udp.len()) as u16;
+        let next = if extensions.is_empty() { 17 } else { 60 };
+        // traffic class 0x62: DSCP 24, ECT(0)
+        let mut ip = [&[0x66, 0x20, 0, 0][..], &len.to_be_bytes(), &[next, 64]].concat();
+        for host in [1, 2] {
+            ip.extend([&[0xfd][..], &[0; 14], &[host]].concat());
+        }
+        let frame = [&[0u8; 12][..], &[0x86, 0xdd], &ip, extensions, udp].concat();
+        let expected = ("fd00::1".to_owned(), "fd00::2".to_owned(), 24, 1456);
+        assert_eq!(only_flow(1, &frame, 0), expected);
+        assert_eq!(only_flow(1, &frame, 1400), expected);
+    }
+}
+
+#[test]
+fn a_segment_without_a_length_has_that_of_its_frame() {
+    let flows = ToTwo(Transport::Tcp);
+    let mut frame = PacketFramer::new(&flows, 1518).bytes(&packet(0, 1)).unwrap();
+    frame[16..18].fill(0);
+    assert_eq!(only_flow(1, &frame, 0).3, 1460);
+    assert_eq!(only_flow(1, &frame, 1440).3, 1460);
+}
+
+#[test]
+fn no_bytes_behind_any_link_make_the_search_for_flows_panic() {
+    let ip = ipv4_packet();
+    for link_type in [0, 1, 12, 101, 113, 228, 229, 276, 147] {
+        for first in [0x45, 0x4f, 0x40, 0x60, 0x66] {
+            for next in [0, 6, 17, 43, 44, 51, 60, 59] {
+                for len in 0..120 {
+                    let mut frame = ip[..len].to_vec();
+                    for (at, byte) in [(0, first), (6, next), (9, next), (40, next)] {
+                        if let Some(there) = frame.get_mut(at) {
+                            *there = byte;
+                        }
+                    }
+                    let mut file = classic(link_type, &frame, 0);
+                    assert!(FlowsFound::read(&file[..], None).is_ok());
+                    // a frame that was shorter than what is there of it
+                    file[36..40].fill(0);
+                    assert!(FlowsFound::read(&file[..], None).is_ok());
+                }
+            }
+        }
+    }
 }

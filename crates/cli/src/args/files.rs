@@ -1,7 +1,7 @@
 //! Commands that read files of other programs, or results.
 
 use clap::{Args, Subcommand};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// `weir ns3`.
@@ -125,7 +125,7 @@ pub(crate) struct ImportNs3 {
 /// `weir import pcap`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Reads a pcapng or pcap file with RoCEv2 or TCP over IPv4 and writes a flow list
+Reads a pcapng or pcap file with RoCEv2 or TCP over IP and writes a flow list
 that scenarios read with kind = \"list\". A flow is what has the same addresses,
 ports and queue pair. Its size is what its RDMA WRITEs announce, or the payload
 bytes that were captured, each counted once. Starts count from the first flow.
@@ -142,7 +142,7 @@ pub(crate) struct ImportPcap {
     pub capture: PathBuf,
     /// The host that has an address; others become h0, h1, ... in the order of their addresses
     #[arg(long = "host", value_name = "ADDRESS=NAME", value_parser = host_name)]
-    pub hosts: Vec<(Ipv4Addr, String)>,
+    pub hosts: Vec<(IpAddr, String)>,
     /// Divide a flow where it pauses for longer than this
     #[arg(long, value_name = "TIME")]
     pub idle: Option<weir_core::Time>,
@@ -152,9 +152,9 @@ pub(crate) struct ImportPcap {
 }
 
 /// `10.0.0.1=h4`.
-fn host_name(text: &str) -> Result<(Ipv4Addr, String), String> {
+fn host_name(text: &str) -> Result<(IpAddr, String), String> {
     let (address, name) = text.split_once('=').ok_or("ADDRESS=NAME, such as 10.0.0.1=h4")?;
-    let address = address.parse().map_err(|_| format!("`{address}` is not an IPv4 address"))?;
+    let address = address.parse().map_err(|_| format!("`{address}` is not an IP address"))?;
     if name.is_empty() {
         return Err(format!("a name for {address} is missing after `=`"));
     }

@@ -7,8 +7,8 @@ use anyhow::bail;
 use std::path::Path;
 use weir_core::format;
 use weir_results::captures::{self, Plan, Written};
+use weir_results::comparison::Comparison;
 use weir_results::report::Destination;
-use weir_results::run::Run;
 use weir_scenario::Experiment;
 
 /// Which ports go to which files, checked before anything is run.
@@ -17,6 +17,7 @@ pub(super) fn plan(
     e: &Experiment,
     seeds: &[u64],
     out: Option<&Destination>,
+    log: Option<&Path>,
 ) -> anyhow::Result<Plan> {
     let plan = Plan::new(&args.pcap, &e.topology)
         .map_err(|error| anyhow::Error::new(error).context("--pcap"))?;
@@ -38,6 +39,9 @@ pub(super) fn plan(
         if let Some(out) = out.filter(|out| out.collides(file)) {
             let (name, out) = (file.display(), out.shown().display());
             bail!("cannot write {name}: --out {out} writes its results there");
+        }
+        if log.is_some_and(|log| captures::is_same_place(file, log)) {
+            bail!("cannot write {}: --log writes the same file", file.display());
         }
         let least = captures::least_limit(ports, frame, args.pcap_snap, &e.topology);
         if args.pcap_limit < least {
@@ -70,17 +74,29 @@ fn writable(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the captures, and says what is in them and what was cut.
+/// Writes the captures of the only run, after its results, and says what is in them and what was
+/// cut.
 pub(super) fn write(
     plan: &Plan,
     args: &CaptureArgs,
-    e: &Experiment,
-    run: &Run,
+    c: &Comparison<'_>,
+    out: Option<&Destination>,
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
+    let Some((e, run)) = c.runs_with().next().filter(|_| !args.pcap.is_empty()) else {
+        return Ok(());
+    };
+    let written = captures::write(plan, args.limits(), &e.topology, run)?;
+    if let Some(out) = out {
+        out.adopt(written.iter().map(|w| w.file.as_path()))?;
+    }
+    tell(&written, args, terminal);
+    Ok(())
+}
+
+fn tell(written: &[Written], args: &CaptureArgs, terminal: &Terminal) {
     /// More files than this are told of as one.
     const MOST_LINES: usize = 8;
-    let written = captures::write(plan, args.limits(), &e.topology, run)?;
     let cut = |w: &&Written| w.cut > 0 || w.left_out > 0;
     let shown: Vec<&Written> = match written.len() {
         0..=MOST_LINES => written.iter().collect(),
@@ -106,7 +122,6 @@ pub(super) fn write(
             _ => terminal.warn(&text),
         }
     }
-    Ok(())
 }
 
 fn line(w: &Written, args: &CaptureArgs) -> String {

@@ -173,13 +173,11 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         }
         false => None,
     };
-    if !args.captures.pcap.is_empty() {
-        captures::write(&plan, &args.captures, e, &live, terminal)?;
-    }
     let c = Comparison::of(&lineup, vec![(0, live)]);
     if let Some(out) = &out {
         save(args, &c, out, formats, &report, side.as_ref(), terminal)?;
     }
+    captures::write(&plan, &args.captures, &c, out.as_ref(), terminal)?;
     if args.json {
         let all = serde_json::json!({
             "summary": report::summary(&c), "live": report, "side_by_side": side,

@@ -11,6 +11,7 @@ use weir_core::format;
 use weir_live::log::{Header, Log, LogWriter, RunOf, Source, TextFile};
 use weir_live::replay::{self, ReplayError, Replayed};
 use weir_results::lineup::Setting;
+use weir_results::report::Destination;
 use weir_results::run::{Meter, Run, run_by};
 use weir_scenario::Experiment;
 
@@ -46,6 +47,17 @@ pub(super) fn run_of(words: Words<'_>, e: &Experiment, seed: u64) -> anyhow::Res
         cc: words.cc.map(str::to_owned),
         seed,
     })
+}
+
+/// Refuses a log in the directory of the results, which replace it as a whole.
+pub(super) fn apart(log: Option<&Path>, out: Option<&Destination>) -> anyhow::Result<()> {
+    if let (Some(log), Some(out)) = (log, out)
+        && out.contains(log)
+    {
+        let (log, out) = (log.display(), out.shown().display());
+        bail!("cannot write {log}: --out {out} replaces the whole directory; keep it elsewhere");
+    }
+    Ok(())
 }
 
 /// Begins a log file.

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::Path;
 use weir_core::{Bytes, ClassId, NodeId, Priority, Time};
 use weir_traffic::{FlowSpec, write_flows};
@@ -33,7 +33,7 @@ pub(crate) fn import_pcap(args: &ImportPcap, terminal: &Terminal) -> anyhow::Res
         tell_skipped(&found, all, terminal);
     }
     if found.flows.is_empty() {
-        bail!("{shown}: no flow of RoCEv2 or TCP over IPv4 in it");
+        bail!("{shown}: no flow of RoCEv2 or TCP over IP in it");
     }
     let hosts = name_hosts(&found.flows, &args.hosts)?;
     let list = flow_list(&shown, &found.flows, &hosts)?;
@@ -63,8 +63,8 @@ fn tell_skipped(found: &FlowsFound, all: usize, terminal: &Terminal) {
 /// The name of each address: as given, or h0, h1, ... in the order of addresses.
 fn name_hosts(
     flows: &[CapturedFlow],
-    given: &[(Ipv4Addr, String)],
-) -> anyhow::Result<BTreeMap<Ipv4Addr, String>> {
+    given: &[(IpAddr, String)],
+) -> anyhow::Result<BTreeMap<IpAddr, String>> {
     let mut names = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for (address, name) in given {
@@ -75,7 +75,7 @@ fn name_hosts(
             bail!("--host gives the name `{name}` to two addresses");
         }
     }
-    let addresses: BTreeSet<Ipv4Addr> =
+    let addresses: BTreeSet<IpAddr> =
         flows.iter().flat_map(|flow| [flow.tuple.src, flow.tuple.dst]).collect();
     let mut free = (0..).map(|i| format!("h{i}")).filter(|name| !taken.contains(name));
     for address in addresses {
@@ -87,10 +87,10 @@ fn name_hosts(
 fn flow_list(
     capture: &str,
     flows: &[CapturedFlow],
-    hosts: &BTreeMap<Ipv4Addr, String>,
+    hosts: &BTreeMap<IpAddr, String>,
 ) -> anyhow::Result<String> {
     let first = flows.iter().map(|flow| flow.start_ns).min().unwrap_or_default();
-    let places: BTreeMap<Ipv4Addr, usize> =
+    let places: BTreeMap<IpAddr, usize> =
         hosts.keys().enumerate().map(|(i, address)| (*address, i)).collect();
     let node = |address| NodeId::from_index(places[&address]);
     let flows: Vec<FlowSpec> = flows.iter().map(|flow| specification(flow, first, &node)).collect();
@@ -105,7 +105,7 @@ fn flow_list(
     Ok(String::from_utf8(list).expect("names and numbers are text"))
 }
 
-fn specification(flow: &CapturedFlow, first: u64, node: &dyn Fn(Ipv4Addr) -> NodeId) -> FlowSpec {
+fn specification(flow: &CapturedFlow, first: u64, node: &dyn Fn(IpAddr) -> NodeId) -> FlowSpec {
     let start = flow.start_ns - first;
     let size = Bytes::new(flow.size());
     FlowSpec {

@@ -51,7 +51,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     let e = &*setting.experiment;
     let out = destination(&args.results, e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
-    let plan = captures::plan(&args.captures, e, &seeds, out.as_ref())?;
+    let log = args.log.as_deref();
+    let plan = captures::plan(&args.captures, e, &seeds, out.as_ref(), log)?;
+    log::apart(log, out.as_ref())?;
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
         terminal.note(&format!(
@@ -86,9 +88,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     if let Some(directory) = &saved {
         record::tell(&recorded, directory, terminal);
     }
-    if let Some(run) = c.runs().next().filter(|_| !args.captures.pcap.is_empty()) {
-        captures::write(&plan, &args.captures, e, run, terminal)?;
-    }
+    captures::write(&plan, &args.captures, &c, out.as_ref(), terminal)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {

@@ -8,17 +8,20 @@
 
 mod comment;
 mod file;
+mod messages;
 mod wanted;
 
-pub use wanted::{Plan, Wanted, WantedError, What};
+pub use wanted::{Plan, Wanted, WantedError, What, is_same_place};
 
 use crate::run::Run;
 use comment::comment;
 use file::Fresh;
+use messages::Messages;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use weir_core::{Bytes, FlowId, NodeId, PacketKind};
+use weir_core::packet::flags;
+use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind};
 use weir_net::Topology;
 use weir_scenario::PortAt;
 use weir_sim::config::Reliability;
@@ -99,7 +102,7 @@ pub fn write(
     for (i, frame) in run.outcome.captured.iter().enumerate() {
         by_port.entry(PortAt { node: frame.node, port: frame.port }).or_default().push(i);
     }
-    let source = Source { topology, run, limits };
+    let source = Source { topology, run, limits, messages: messages(run) };
     let mut fresh = Vec::new();
     let mut written = Vec::new();
     for (file, ports) in plan.files() {
@@ -135,6 +138,15 @@ pub fn least_limit(
     Bytes::new(writer.written() + BESIDE + kept)
 }
 
+/// The messages of flows that have no size of their own.
+fn messages(run: &Run) -> Messages {
+    let flows = &run.outcome.flows;
+    let unknown = |flow| flows.get(flow).is_some_and(|f| f.size == Bytes::MAX);
+    let packets = run.outcome.captured.iter().map(|frame| &frame.packet);
+    let data = packets.filter(|p| p.kind == PacketKind::Data && unknown(p.flow));
+    Messages::new(data, run.config.nic.header.get())
+}
+
 /// How captures call the program that wrote them.
 const APPLICATION: &str = concat!("weir ", env!("CARGO_PKG_VERSION"));
 
@@ -143,6 +155,7 @@ struct Source<'a> {
     topology: &'a Topology,
     run: &'a Run,
     limits: Limits,
+    messages: Messages,
 }
 
 /// The flows of the run.
@@ -161,6 +174,14 @@ impl FlowDirectory for Source<'_> {
     fn size(&self, flow: FlowId) -> Option<u64> {
         let size = self.run.outcome.flows.get(flow)?.size;
         (size != Bytes::MAX).then_some(size.get())
+    }
+
+    fn begins_message(&self, packet: &Packet) -> bool {
+        packet.has(flags::FIRST) || self.messages.size(packet).is_some()
+    }
+
+    fn message_size(&self, packet: &Packet) -> Option<u64> {
+        self.size(packet.flow).or_else(|| self.messages.size(packet))
     }
 }
 

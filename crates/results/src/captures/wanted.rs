@@ -145,16 +145,19 @@ fn listed(topology: &Topology, ports: Vec<PortAt>) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-/// `file`, or the way in which the same place was written before: `h.pcapng` and `./h.pcapng`.
-fn spelled_before(files: &BTreeMap<PathBuf, BTreeSet<PortAt>>, file: PathBuf) -> PathBuf {
+/// Whether two names stand for one file, which need not be there: `h.pcapng` and `./h.pcapng`.
+pub fn is_same_place(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| {
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
         let parent = std::fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
         Some(parent.join(path.file_name()?))
     };
-    let own = place(&file);
-    let same = |known: &&PathBuf| own.is_some() && place(known) == own;
-    files.keys().find(same).cloned().unwrap_or(file)
+    place(a).is_some_and(|a| place(b) == Some(a))
+}
+
+/// `file`, or the way in which the same place was written before.
+fn spelled_before(files: &BTreeMap<PathBuf, BTreeSet<PortAt>>, file: PathBuf) -> PathBuf {
+    files.keys().find(|known| is_same_place(known, &file)).cloned().unwrap_or(file)
 }
 
 /// The files of all captures of a run, and their ports in order.

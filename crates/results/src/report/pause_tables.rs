@@ -92,7 +92,8 @@ pub(super) fn edge_columns<'a>() -> Vec<Column<Of<'a, (usize, &'a Hold)>>> {
             "the egress port of the pausing switch with most bytes of this ingress; empty if not \
              known",
             |v| v.it.1.cause.map(|at| v.label(at));
-        "root" Text: "the cause of the first pause of the chain: the congested port",
+        "root" Text: "the cause of the first pause of the chain: the congested port; of a pause by \
+                      a slow host the port that leads to it",
             |v| v.it.1.root.map(|at| v.label(at));
         "reason" Text: "why it was sent, as in `pauses.csv`",
             |v| v.it.1.reason.cause().to_string();

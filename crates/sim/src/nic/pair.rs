@@ -86,6 +86,20 @@ impl QueuePair {
         self.messages.pop_front().map(|m| (m.op, m.end - 1))
     }
 
+    /// Payload of the messages beyond packet `una`, packets other than the last ones having
+    /// `payload` bytes.
+    pub(super) fn bytes_from(&self, una: u32, payload: u64) -> u64 {
+        let mut begin = una;
+        let mut bytes = 0;
+        for m in &self.messages {
+            if let packets @ 1.. = m.end.saturating_sub(begin) {
+                bytes += u64::from(packets - 1) * payload + u64::from(m.last_payload);
+            }
+            begin = begin.max(m.end);
+        }
+        bytes
+    }
+
     /// Whether every message is acknowledged.
     pub(super) fn is_idle(&self) -> bool {
         self.messages.is_empty()
@@ -107,6 +121,8 @@ mod tests {
         let ends: Vec<(u32, u64)> = (0..6).map(|seq| pair.end_of(seq)).collect();
         assert_eq!(ends, [(3, 10), (3, 10), (3, 10), (4, 20), (6, 30), (6, 30)]);
         assert_eq!(pair.envelope_of(3).map(|e| e.tag), Some(1));
+        let bytes = [0, 2, 3, 5, 6].map(|una| pair.bytes_from(una, 100));
+        assert_eq!(bytes, [210 + 20 + 130, 10 + 20 + 130, 20 + 130, 30, 0]);
         let left: Vec<Option<u64>> = [1, 2, 2, 3].map(|seq| pair.leaves(seq)).to_vec();
         assert_eq!(left, [None, Some(0), None, Some(1)], "sent again, it leaves no second time");
         assert_eq!((pair.acknowledged(2), pair.acknowledged(5)), (None, Some((0, 2))));

@@ -499,8 +499,10 @@ impl Nic {
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo
         {
-            // a late ACK: what it stood there to send again had arrived
+            // a late ACK: what it stood there to send again had arrived; it may have been held
+            // there, with others behind it
             fifo.retain(|&queued| queued != slot);
+            self.wake(usize::from(s.port), now);
         }
         let agent = self.agent.as_mut().filter(|_| s.pair.is_some());
         match agent {

@@ -7,7 +7,7 @@ use super::{Nic, NicTimer};
 use crate::faults::Hold;
 use crate::outcome::{FlowRecord, Flows, HeldAt, PortRecord, QueueStats, Rare, Stuck};
 use crate::probe::Sight;
-use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, FlowId, PortId, Priority, PrioritySet, QueueId, Time};
 use weir_fc::{NodeView, StateSize, Violation};
 
 impl Nic {
@@ -149,17 +149,12 @@ impl Nic {
             } else {
                 continue;
             };
-            let left = if s.spec.size == Bytes::MAX {
-                Bytes::ZERO
-            } else {
-                let payload = s.payload_of(0);
-                s.spec.size.saturating_sub(Bytes::new(u64::from(s.una) * payload))
-            };
             let hold = Hold {
                 port: PortId(s.port),
                 priority: s.priority(),
                 queue: QueueId(slot as u32),
-                since,
+                // held from its start: the pause, of who had the slot before, may be older
+                since: since.filter(|at| *at != s.spec.start),
             };
             let lost = self.faults.reason(&hold, &[s.spec.id]).filter(|_| held);
             stuck.push(Stuck {
@@ -167,14 +162,39 @@ impl Nic {
                 port: hold.port,
                 queue: hold.queue,
                 priority: s.priority(),
-                bytes: left,
+                bytes: s.unacknowledged(),
                 since,
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
                 lost: lost.cloned(),
             });
         }
-        stuck.extend(self.streams.stuck(self.id));
+        stuck.extend(self.streams.stuck(self.id, &self.faults));
+        for (port, p) in self.ports.iter().enumerate() {
+            let held = p.priorities_of_acks() & p.held_priorities;
+            let port = PortId::from_index(port);
+            stuck.extend(held.iter().map(|priority| self.stuck_acks(port, priority)));
+        }
         stuck
+    }
+
+    /// ACKs of a priority that is held at their port.
+    fn stuck_acks(&self, port: PortId, priority: Priority) -> Stuck {
+        let p = &self.ports[port.index()];
+        let acks = || p.acks.iter().filter(|ack| ack.priority == priority);
+        let flows: Vec<FlowId> = acks().map(|ack| ack.flow).collect();
+        let since = p.priority_clocks[priority.index()].since();
+        let queue = QueueId(priority.index() as u32);
+        let lost = self.faults.reason(&Hold { port, priority, queue, since }, &flows);
+        Stuck {
+            node: self.id,
+            port,
+            queue,
+            priority,
+            bytes: Bytes::new(acks().map(|ack| u64::from(ack.size)).sum()),
+            since,
+            waits_for: "ACKs wait for a RESUME from their switch".into(),
+            lost: lost.cloned(),
+        }
     }
 
     /// Whether a flow that the traffic plan has for this host is still to start.

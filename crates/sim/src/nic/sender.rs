@@ -380,6 +380,16 @@ impl Sender {
         if seq + 1 == end { last_payload } else { self.payload }
     }
 
+    /// Payload that is not acknowledged; none of a flow without an end.
+    pub(crate) fn unacknowledged(&self) -> Bytes {
+        let size = self.spec.size;
+        match &self.pair {
+            Some(pair) => Bytes::new(pair.bytes_from(self.una, self.payload)),
+            None if size == Bytes::MAX => Bytes::ZERO,
+            None => size.saturating_sub(Bytes::new(u64::from(self.una) * self.payload)),
+        }
+    }
+
     /// A hold of the flow itself begins or ends at `now`, when its priority has been held for
     /// `priority` in all.
     pub(crate) fn note_hold(&mut self, state: HoldState, priority: Time, now: Time) {

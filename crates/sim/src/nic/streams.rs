@@ -8,6 +8,7 @@
 
 use super::Nic;
 use crate::env::Env;
+use crate::faults::{Faults, Hold};
 use crate::outcome::Stuck;
 use crate::probe::record::Held;
 use rustc_hash::FxHashMap;
@@ -44,20 +45,25 @@ impl Streams {
     }
 
     /// Streams with something to send that the scheme holds.
-    pub(super) fn stuck(&self, node: NodeId) -> impl Iterator<Item = Stuck> + '_ {
+    pub(super) fn stuck<'a>(
+        &'a self,
+        node: NodeId,
+        faults: &'a Faults,
+    ) -> impl Iterator<Item = Stuck> + 'a {
         let held = self.all.iter().filter(|(_, s)| !s.waiting.is_empty());
-        held.map(move |(&slot, s)| Stuck {
-            node,
-            port: s.port,
-            queue: QueueId(slot),
-            priority: s.header.priority,
-            bytes: Bytes::new(s.waiting.iter().map(|p| u64::from(p.size)).sum()),
-            since: s.held,
-            waits_for: format!(
-                "ACKs of flow {} wait for a RESUME from their switch",
-                s.header.flow
-            ),
-            lost: None,
+        held.map(move |(&slot, s)| {
+            let Stream { header: Packet { flow, priority, .. }, port, held: since, .. } = *s;
+            let queue = QueueId(slot);
+            Stuck {
+                node,
+                port,
+                queue,
+                priority,
+                bytes: Bytes::new(s.waiting.iter().map(|p| u64::from(p.size)).sum()),
+                since,
+                waits_for: format!("ACKs of flow {flow} wait for a RESUME from their switch"),
+                lost: faults.reason(&Hold { port, priority, queue, since }, &[flow]).cloned(),
+            }
         })
     }
 

@@ -195,6 +195,32 @@ fn without_a_refresh_no_run_stands_still_in_silence() {
     assert_eq!(stalls("none"), 0);
 }
 
+/// ACKs of TCP that travel in the class of their data wait at their host behind a lost RESUME,
+/// while the sender's timer goes on.
+#[test]
+fn a_lost_resume_that_holds_nothing_but_acks_is_named() {
+    for (number, scheme) in [(5523, "capfc"), (6092, "bfc")] {
+        let case = losses::case(number, scheme, Refresh::Off);
+        assert_eq!(judge(&case), Ok(judge::LOST_FRAME), "{}", case.what);
+    }
+}
+
+/// A flow takes the slot of another at its host, whose RESUME was lost before it started.
+#[test]
+fn a_lost_resume_from_before_a_flow_started_is_named() {
+    let case = losses::case(5951, "bfc", Refresh::Off);
+    assert_eq!(judge(&case), Ok(judge::LOST_FRAME), "{}", case.what);
+}
+
+/// At a host with one queue for all flows, the one at its head is held, to send something again;
+/// the ACK of that comes late, and ends it. What stands behind it goes on.
+#[test]
+fn a_late_ack_of_a_held_head_lets_the_queue_go_on() {
+    let case = losses::case(5829, "bfc", Refresh::On);
+    let end = judge(&case).unwrap_or_else(|fault| panic!("{}: {fault}", case.what));
+    assert!(end.starts_with(judge::DELIVERED), "{end}: {}", case.what);
+}
+
 /// Cases of the sample of readings.
 const READINGS: Range<u64> = 0..3000;
 

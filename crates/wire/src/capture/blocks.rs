@@ -22,7 +22,21 @@ pub(super) mod option {
 
 /// Byte order mark of a section.
 pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// Link type of Ethernet.
-pub(super) const ETHERNET: u16 = 1;
+/// Link types.
+pub(super) mod link {
+    /// BSD's loopback: four bytes that name the protocol.
+    pub(in super::super) const LOOPBACK: u16 = 0;
+    pub(in super::super) const ETHERNET: u16 = 1;
+    /// IP without anything before it, as some systems number it.
+    pub(in super::super) const RAW_BSD: u16 = 12;
+    /// IP without anything before it.
+    pub(in super::super) const RAW: u16 = 101;
+    /// All interfaces of Linux at a time.
+    pub(in super::super) const LINUX_COOKED: u16 = 113;
+    pub(in super::super) const IPV4: u16 = 228;
+    pub(in super::super) const IPV6: u16 = 229;
+    /// All interfaces of Linux, second version.
+    pub(in super::super) const LINUX_COOKED_2: u16 = 276;
+}
 /// Nanoseconds: a power of ten as the resolution of an interface.
 pub(super) const NANOSECONDS: u8 = 9;

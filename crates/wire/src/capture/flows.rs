@@ -5,31 +5,45 @@
 //! numbers (TCP). Lengths come from headers, so a capture may cut payloads off. What was lost
 //! before the capture and came later is counted when it comes.
 
-use super::blocks::ETHERNET;
+use super::ip::{self, IpPacket};
 use super::ranges::Ranges;
 use super::reader::{CaptureError, CaptureReader, CapturedPacket};
-use crate::ethernet::{EthernetView, ethertype};
-use crate::identifier::FiveTuple;
-use crate::ipv4::{Ipv4View, protocol};
+use crate::ipv4::protocol;
 use crate::roce::{self, Aeth, BthView, ICRC_LEN, Opcode, Reth};
 use crate::tcp::TcpView;
 use crate::udp::{self, UdpView};
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::net::IpAddr;
+
+/// Addresses, ports and protocol of a flow of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowTuple {
+    /// The sending host.
+    pub src: IpAddr,
+    /// The receiving host.
+    pub dst: IpAddr,
+    /// Port of the sender.
+    pub src_port: u16,
+    /// Port of the receiver.
+    pub dst_port: u16,
+    /// 17 for UDP, 6 for TCP.
+    pub protocol: u8,
+}
 
 /// A flow of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFlow {
     /// Addresses, ports and protocol.
-    pub tuple: FiveTuple,
+    pub tuple: FlowTuple,
     /// RoCEv2: the destination queue pair.
     pub queue_pair: Option<u32>,
     /// DSCP of its first packet.
     pub dscp: u8,
     /// Payload bytes, each counted once.
     pub bytes: u64,
-    /// RoCEv2: bytes that WRITEs announced in their first packets; `None` if a message did not
-    /// begin with such a packet.
+    /// RoCEv2: bytes that WRITEs announced in their first packets; `None` if the beginning of a
+    /// message was not seen, or announced nothing.
     pub announced: Option<u64>,
     /// Packets with payload.
     pub packets: u64,
@@ -72,7 +86,7 @@ impl FlowsFound {
 
 /// What a frame adds to a flow.
 struct Part {
-    tuple: FiveTuple,
+    tuple: FlowTuple,
     queue_pair: Option<u32>,
     dscp: u8,
     /// Sequence number, and how many bits it has.
@@ -85,10 +99,8 @@ struct Part {
 
 #[derive(Clone, Copy)]
 enum Announced {
-    /// The length of a WRITE.
-    Begins(u64),
-    /// More of a WRITE.
-    Continues,
+    /// A part of a WRITE: the length of the whole if it is the first, and whether it is the last.
+    Write { begins: Option<u64>, ends: bool },
     /// Nothing announces this payload.
     Never,
 }
@@ -98,6 +110,9 @@ struct Collected {
     seen: Ranges,
     /// The furthest position, with the bits that sequence numbers lose.
     furthest: u64,
+    /// First packets of WRITEs, and last ones.
+    begun: u64,
+    ended: u64,
 }
 
 /// Where positions begin, so that earlier ones are not negative.
@@ -106,7 +121,7 @@ const ORIGIN: u64 = 1 << 40;
 impl Collected {
     fn new(part: &Part, time_ns: u64) -> Self {
         let announced = match part.announced {
-            Announced::Begins(_) => Some(0),
+            Announced::Write { begins: Some(_), .. } => Some(0),
             _ => None,
         };
         let flow = CapturedFlow {
@@ -121,7 +136,7 @@ impl Collected {
             end_ns: time_ns,
         };
         let furthest = ORIGIN + u64::from(part.position.0);
-        Self { flow, seen: Ranges::default(), furthest }
+        Self { flow, seen: Ranges::default(), furthest, begun: 0, ended: 0 }
     }
 
     fn add(&mut self, part: &Part, time_ns: u64) {
@@ -143,17 +158,27 @@ impl Collected {
         // a packet of RoCEv2 takes one number, a byte of TCP one
         flow.bytes += if part.len == part.payload { new } else { part.payload };
         flow.announced = match (flow.announced, part.announced) {
-            (Some(sum), Announced::Begins(len)) => Some(sum + len),
-            (Some(sum), Announced::Continues) => Some(sum),
+            (Some(sum), Announced::Write { begins, ends }) => {
+                self.begun += u64::from(begins.is_some());
+                self.ended += u64::from(ends);
+                Some(sum + begins.unwrap_or(0))
+            }
             _ => None,
         };
+    }
+
+    fn finish(self) -> CapturedFlow {
+        let Self { mut flow, begun, ended, .. } = self;
+        // the beginning of a WRITE was not seen: what was announced is not all of it
+        flow.announced = flow.announced.filter(|_| ended <= begun);
+        flow
     }
 }
 
 /// Collects the flows of frames that come in order of time.
 pub struct FlowCollector {
     idle_ns: Option<u64>,
-    open: BTreeMap<(FiveTuple, Option<u32>), Collected>,
+    open: BTreeMap<(FlowTuple, Option<u32>), Collected>,
     found: FlowsFound,
 }
 
@@ -165,11 +190,8 @@ impl FlowCollector {
 
     /// Takes in a frame of an interface with this link type.
     pub fn packet(&mut self, link_type: u16, packet: &CapturedPacket) {
-        let part = match link_type {
-            ETHERNET => part(&packet.bytes),
-            _ => Err("not Ethernet"),
-        };
-        let part = match part {
+        let whole = packet.original_len as usize;
+        let part = match ip::packet(link_type, &packet.bytes, whole).and_then(part) {
             Ok(part) => part,
             Err(reason) => {
                 *self.found.skipped.entry(reason).or_default() += 1;
@@ -182,7 +204,7 @@ impl FlowCollector {
             && time.saturating_sub(open.flow.end_ns) > idle
         {
             let done = self.open.remove(&key);
-            self.found.flows.extend(done.map(|collected| collected.flow));
+            self.found.flows.extend(done.map(Collected::finish));
         }
         self.open.entry(key).or_insert_with(|| Collected::new(&part, time)).add(&part, time);
     }
@@ -190,47 +212,38 @@ impl FlowCollector {
     /// What was found.
     pub fn finish(self) -> FlowsFound {
         let mut found = self.found;
-        found.flows.extend(self.open.into_values().map(|collected| collected.flow));
+        found.flows.extend(self.open.into_values().map(Collected::finish));
         found.flows.sort_by_key(|flow| (flow.start_ns, flow.tuple, flow.queue_pair));
         found
     }
 }
 
-/// What a frame adds to a flow, or why it belongs to none.
-fn part(frame: &[u8]) -> Result<Part, &'static str> {
-    let ethernet = EthernetView::new(frame).map_err(|_| "cut off")?;
-    match ethernet.ethertype() {
-        ethertype::IPV4 => {}
-        ethertype::MAC_CONTROL | ethertype::WEIR | ethertype::OWN | ethertype::CIM => {
-            return Err("flow control");
-        }
-        _ => return Err("not IPv4"),
-    }
-    let ip = Ipv4View::new(ethernet.payload()).map_err(|_| "damaged or cut off")?;
-    if ip.is_later_fragment() {
-        return Err("IP fragment");
-    }
-    match ip.protocol() {
-        protocol::TCP => tcp_part(ip),
-        protocol::UDP => roce_part(ip),
+/// What a packet adds to a flow, or why it belongs to none.
+fn part(packet: IpPacket<'_>) -> Result<Part, &'static str> {
+    match packet.protocol {
+        protocol::TCP => tcp_part(packet),
+        protocol::UDP => roce_part(packet),
         _ => Err("neither TCP nor RoCEv2"),
     }
 }
 
-fn tuple(ip: Ipv4View<'_>, src_port: u16, dst_port: u16) -> FiveTuple {
-    FiveTuple { src: ip.src(), dst: ip.dst(), src_port, dst_port, protocol: ip.protocol() }
+impl IpPacket<'_> {
+    fn tuple(&self, src_port: u16, dst_port: u16) -> FlowTuple {
+        let Self { src, dst, protocol, .. } = *self;
+        FlowTuple { src, dst, src_port, dst_port, protocol }
+    }
 }
 
-fn tcp_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
-    let tcp = TcpView::new(ip.payload()).map_err(|_| "damaged or cut off")?;
-    let payload = ip.payload_len().saturating_sub(tcp.header_len()) as u64;
+fn tcp_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+    let tcp = TcpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
+    let payload = ip.len.saturating_sub(tcp.header_len()) as u64;
     if payload == 0 {
         return Err("no payload");
     }
     Ok(Part {
-        tuple: tuple(ip, tcp.src_port(), tcp.dst_port()),
+        tuple: ip.tuple(tcp.src_port(), tcp.dst_port()),
         queue_pair: None,
-        dscp: ip.dscp(),
+        dscp: ip.dscp,
         position: (tcp.seq(), 32),
         len: payload,
         payload,
@@ -238,8 +251,8 @@ fn tcp_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
     })
 }
 
-fn roce_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
-    let udp = UdpView::new(ip.payload()).map_err(|_| "damaged or cut off")?;
+fn roce_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+    let udp = UdpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
     if udp.dst_port() != roce::PORT {
         return Err("neither TCP nor RoCEv2");
     }
@@ -256,15 +269,15 @@ fn roce_part(ip: Ipv4View<'_>) -> Result<Part, &'static str> {
     let extended: usize = lengths.iter().filter(|(there, _)| *there).map(|(_, len)| len).sum();
     let headers = udp::HEADER_LEN + BthView::LEN + extended + usize::from(bth.pad()) + ICRC_LEN;
     let reth = bth.rest().get(..Reth::LEN).map(Reth::read).filter(|_| opcode.has_reth());
-    let announced = match reth {
-        Some(reth) => Announced::Begins(reth.dma_len.into()),
-        None if opcode.is_write() && !opcode.has_reth() => Announced::Continues,
-        None => Announced::Never,
+    let len = reth.map(|reth| reth.dma_len).filter(|len| *len != Reth::UNKNOWN);
+    let announced = match opcode.is_write() && len.is_some() == opcode.has_reth() {
+        true => Announced::Write { begins: len.map(u64::from), ends: opcode.ends_write() },
+        false => Announced::Never,
     };
     Ok(Part {
-        tuple: tuple(ip, udp.src_port(), udp.dst_port()),
+        tuple: ip.tuple(udp.src_port(), udp.dst_port()),
         queue_pair: Some(bth.dest_qp()),
-        dscp: ip.dscp(),
+        dscp: ip.dscp,
         position: (bth.psn(), 24),
         len: 1,
         payload: usize::from(udp.len()).saturating_sub(headers) as u64,

@@ -24,11 +24,12 @@
 
 mod blocks;
 mod flows;
+mod ip;
 mod ranges;
 mod reader;
 mod writer;
 
-pub use flows::{CapturedFlow, FlowCollector, FlowsFound};
+pub use flows::{CapturedFlow, FlowCollector, FlowTuple, FlowsFound};
 pub use reader::{CaptureError, CaptureReader, CapturedPacket, Interface};
 pub use writer::{CaptureWriter, InterfaceId, PacketRecord};
 

@@ -1,7 +1,7 @@
 //! The writer of pcapng files.
 
 use super::Direction;
-use super::blocks::{BYTE_ORDER, ETHERNET, NANOSECONDS, block, option};
+use super::blocks::{BYTE_ORDER, NANOSECONDS, block, link, option};
 use std::io::{self, Write};
 use weir_core::Time;
 
@@ -50,7 +50,7 @@ impl<W: Write> CaptureWriter<W> {
 
     /// Adds an Ethernet interface, of whose frames at most `snap` bytes are kept; 0 keeps all.
     pub fn add_interface(&mut self, name: &str, snap: u32) -> io::Result<InterfaceId> {
-        self.body.extend(ETHERNET.to_le_bytes());
+        self.body.extend(link::ETHERNET.to_le_bytes());
         self.body.extend([0, 0]);
         self.body.extend(snap.to_le_bytes());
         self.option(option::INTERFACE_NAME, name.as_bytes());

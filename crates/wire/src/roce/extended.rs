@@ -17,6 +17,9 @@ pub struct Reth {
 impl Reth {
     /// How many bytes there are.
     pub const LEN: usize = 16;
+    /// A length that stands for one that the field cannot hold; no message of InfiniBand is so
+    /// long.
+    pub const UNKNOWN: u32 = u32::MAX;
 
     /// Reads it from [`Reth::LEN`] bytes, which the caller has checked to be there.
     pub(crate) fn read(bytes: &[u8]) -> Self {

@@ -94,6 +94,11 @@ impl Opcode {
         !matches!(self.operation(), 0x0c | 0x11 | u8::MAX)
     }
 
+    /// Whether it is the last or the only packet of a WRITE.
+    pub fn ends_write(self) -> bool {
+        matches!(self.operation(), 0x08..=0x0b)
+    }
+
     /// Whether it belongs to a WRITE.
     pub fn is_write(self) -> bool {
         matches!(self.operation(), 0x06..=0x0b)
