@@ -61,6 +61,16 @@ fn a_receive_that_nobody_meets_is_an_error_with_its_place() {
     assert!(message.contains("`recv 8b from 1 tag 3`) waits for a message that nobody sends"));
 }
 
+#[test]
+fn a_receive_of_another_size_is_a_warning() {
+    let schedule = file("sizes.goal", &PAIR.replace("recv 4096b", "recv 4095b"));
+    let done = weir(&[text(&schedule), "--json"]);
+    assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "{\"end_ns\":[1500,30070]}");
+    let message = String::from_utf8_lossy(&done.stderr).into_owned();
+    let expected = "1 receive met a message of another size; the first is operation 0 of rank 1";
+    assert!(message.contains(expected), "{message}");
+}
+
 /// Three packets over a star of 100 Gb/s and 1 us: two of 1538 B of line time (123.04 ns), one of
 /// 1134 B (90.72 ns). The last one leaves the switch 3 x 123.04 + 90.72 ns and a cable after the
 /// start, and arrives a cable later: 2459.84 ns. Its rank knows of it after 1 us. The sender is

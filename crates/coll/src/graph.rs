@@ -7,9 +7,12 @@
 use crate::goal::{ANY, Kind, Op, Schedule, Wait as Until};
 use crate::matching::{Envelope, Waiting};
 use crate::program::{Action, Message, Program, Wait};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use weir_core::{Bytes, Time};
+
+/// More operations of a circle are counted, not named.
+const MOST_WORDS: usize = 16;
 
 /// When a send is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +43,8 @@ pub struct Graph {
     states: Vec<State>,
     waits_for: Vec<u32>,
     complete: usize,
-    /// By CPU: the computation that occupies it, and what waits for it.
-    cpus: Vec<(bool, VecDeque<u32>)>,
+    /// By CPU that is in use: whether a computation occupies it, and what waits for it.
+    cpus: BTreeMap<u16, (bool, VecDeque<u32>)>,
     posted: Waiting<u32>,
     unexpected: Waiting<()>,
     actions: VecDeque<Action>,
@@ -55,12 +58,11 @@ impl Graph {
     /// If the schedule has no such rank.
     pub fn new(schedule: Arc<Schedule>, rank: u32, send_done: SendDone) -> Self {
         let program = &schedule.ranks[rank as usize];
-        let cpus = program.ops.iter().map(|o| usize::from(o.cpu) + 1).max().unwrap_or(0);
         let mut graph = Self {
             states: vec![State::Waits; program.ops.len()],
             waits_for: program.waits_for.clone(),
             complete: 0,
-            cpus: vec![(false, VecDeque::new()); cpus],
+            cpus: BTreeMap::new(),
             posted: Waiting::default(),
             unexpected: Waiting::default(),
             actions: VecDeque::from([Action::Begin(0)]),
@@ -96,7 +98,7 @@ impl Graph {
                     }
                 }
                 Kind::Send | Kind::Calc => {
-                    self.cpus[usize::from(op.cpu)].1.push_back(index);
+                    self.cpus.entry(op.cpu).or_default().1.push_back(index);
                     ready.extend(self.serve(op.cpu));
                 }
             }
@@ -106,12 +108,14 @@ impl Graph {
     /// Begins what waits for a CPU as far as it is free; what becomes ready by that.
     fn serve(&mut self, cpu: u16) -> Vec<u32> {
         let mut ready = Vec::new();
-        while !self.cpus[usize::from(cpu)].0 {
-            let Some(index) = self.cpus[usize::from(cpu)].1.pop_front() else { break };
+        while let Some((occupied, waiting)) = self.cpus.get_mut(&cpu)
+            && !*occupied
+            && let Some(index) = waiting.pop_front()
+        {
             let op = self.op(index);
             ready.extend(self.started(index));
             if op.kind == Kind::Calc {
-                self.cpus[usize::from(cpu)].0 = true;
+                self.cpus.entry(cpu).or_default().0 = true;
                 let time = Time::from_ps(op.size.saturating_mul(1000));
                 self.actions.push_back(Action::Calc { op: u64::from(index), time });
             } else {
@@ -203,7 +207,7 @@ impl Program for Graph {
     fn on_timer(&mut self, op: u64) {
         let Some(index) = self.under_way(op, Kind::Calc) else { return };
         let cpu = self.op(index).cpu;
-        self.cpus[usize::from(cpu)].0 = false;
+        self.cpus.entry(cpu).or_default().0 = false;
         let mut ready = self.completed(index);
         ready.extend(self.serve(cpu));
         self.release(ready);
@@ -251,16 +255,22 @@ impl Graph {
         }
         let mut at = self.states.iter().position(|s| *s == State::Waits)?;
         let mut path: Vec<usize> = Vec::new();
-        while !path.contains(&at) {
+        let mut seen: Vec<Option<usize>> = vec![None; self.states.len()];
+        let from = loop {
+            if let Some(from) = seen[at].replace(path.len()) {
+                break from;
+            }
             path.push(at);
             at = on[at]?;
-        }
-        let from = path.iter().position(|i| *i == at).unwrap_or(0);
-        let words: Vec<String> = path[from..]
-            .iter()
-            .chain([&at])
-            .map(|&i| format!("operation {i} (`{}`)", self.op(i as u32).words()))
-            .collect();
+        };
+        let word = |&i: &usize| format!("operation {i} (`{}`)", self.op(i as u32).words());
+        let circle = &path[from..];
+        let mut words: Vec<String> = circle.iter().take(MOST_WORDS).map(word).collect();
+        let more = circle.len().saturating_sub(MOST_WORDS);
+        words.push(match more {
+            0 => word(&at),
+            _ => format!("{more} more, and the last for {}", word(&at)),
+        });
         let operation = format!("operations in a circle: {}", words.join(" waits for "));
         Some(Wait { operation, peer: None, tag: None })
     }

@@ -53,6 +53,9 @@ pub fn time<P: Program + ?Sized>(
     let mut end = Time::ZERO;
     for (rank, program) in (0..).zip(&mut *programs) {
         model.poll(rank, &mut **program, Time::ZERO, &mut cost);
+        if model.messages > most {
+            return None;
+        }
     }
     while let Some(Reverse((now, _, rank, event))) = model.events.pop() {
         if model.messages > most {
@@ -119,7 +122,7 @@ impl Model {
                         Event::Arrives { from: rank, tag: message.tag, port, enters, delay };
                     self.add(begins.saturating_add(c.alone), message.peer, event);
                 }
-                Action::Calc { op, time } => {
+                Action::Calc { op, time } | Action::Wait { op, time } => {
                     self.add(now.saturating_add(time), rank, Event::Timer(op));
                 }
                 Action::Begin(_) | Action::End(_) => {}

@@ -9,8 +9,14 @@
 //! Entries are handled in the order (time, number); an entry that finds its CPU or NIC busy is put
 //! back at the time when it is free and keeps its number. All times are whole nanoseconds.
 
+mod clocks;
+mod stuck;
+
+pub use stuck::{Place, Stuck};
+
 use crate::goal::{Kind, Op, Schedule, Wait};
 use crate::matching::{Envelope, Waiting};
+use clocks::Clocks;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -53,59 +59,11 @@ pub struct Run {
     pub start_ns: Vec<Vec<u64>>,
     /// How many messages arrived before their receive was posted.
     pub unexpected: u64,
-}
-
-/// Why a schedule does not end.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stuck {
-    /// Receives that no message meets, or messages that no receive meets.
-    #[error("{}", unmatched_words(.first, *.others))]
-    Unmatched {
-        /// The first of them.
-        first: Place,
-        /// How many more there are.
-        others: usize,
-    },
-    /// Operations that wait for each other.
-    #[error("{}", cycle_words(.0))]
-    Cycle(Vec<Place>),
-    /// A time does not fit into 64 bits.
-    #[error("rank {}: {} ends after 2^64 ns", .0.rank, .0.op.words())]
-    TooLong(Place),
-}
-
-/// An operation of a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Of which rank.
-    pub rank: usize,
-    /// Its index there.
-    pub index: u32,
-    /// What it is.
-    pub op: Op,
-}
-
-impl Place {
-    fn words(&self) -> String {
-        format!("operation {} of rank {} (`{}`)", self.index, self.rank, self.op.words())
-    }
-}
-
-fn unmatched_words(first: &Place, others: usize) -> String {
-    let what = match first.op.kind {
-        Kind::Recv => "waits for a message that nobody sends",
-        _ => "sends a message that nobody receives",
-    };
-    let more = match others {
-        0 => String::new(),
-        n => format!("; {n} more are left without a partner"),
-    };
-    format!("{} {what}{more}", first.words())
-}
-
-fn cycle_words(chain: &[Place]) -> String {
-    let all: Vec<String> = chain.iter().map(Place::words).collect();
-    format!("operations wait for each other: {}", all.join(" waits for "))
+    /// How many receives met a message of another size. Sizes do not matter for that; a schedule
+    /// in which they differ is rarely meant so.
+    pub other_sizes: u64,
+    /// The first receive that did.
+    pub other_size: Option<Place>,
 }
 
 /// Runs a schedule.
@@ -140,9 +98,9 @@ struct Early {
 /// What a rank keeps while it runs.
 #[derive(Clone, Debug, Default)]
 struct State {
-    cpu_free: Vec<u64>,
-    send_free: Vec<u64>,
-    receive_free: Vec<u64>,
+    cpu_free: Clocks,
+    send_free: Clocks,
+    receive_free: Clocks,
     posted: Waiting<u32>,
     early: Waiting<Early>,
     /// For how many operations each one still waits.
@@ -160,17 +118,15 @@ struct Model<'a> {
     queue: BinaryHeap<Reverse<(u64, u64, What)>>,
     next: u64,
     unexpected: u64,
+    other_sizes: u64,
+    other_size: Option<(u32, u32)>,
     /// Operations that the present entry releases: rank, operation.
     released: Vec<(u32, u32)>,
 }
 
 impl<'a> Model<'a> {
     fn new(schedule: &'a Schedule, params: Params) -> Self {
-        let (cpus, nics) = schedule.resources();
         let state = |r: &crate::goal::Rank| State {
-            cpu_free: vec![0; cpus],
-            send_free: vec![0; nics],
-            receive_free: vec![0; nics],
             waits_for: r.waits_for.clone(),
             ready: vec![0; r.ops.len()],
             start: vec![None; r.ops.len()],
@@ -183,6 +139,8 @@ impl<'a> Model<'a> {
             queue: BinaryHeap::new(),
             next: 0,
             unexpected: 0,
+            other_sizes: 0,
+            other_size: None,
             released: Vec::new(),
         }
     }
@@ -223,9 +181,9 @@ impl<'a> Model<'a> {
         for &(rank, op) in &released {
             let o = self.op(rank, op);
             let state = &self.ranks[rank as usize];
-            let mut time = state.ready[op as usize].max(state.cpu_free[usize::from(o.cpu)]);
+            let mut time = state.ready[op as usize].max(state.cpu_free.at(o.cpu));
             if o.kind == Kind::Send {
-                time = time.max(state.send_free[usize::from(o.nic)]);
+                time = time.max(state.send_free.at(o.nic));
             }
             self.enter(time, What::Op { rank, op });
         }
@@ -258,10 +216,10 @@ impl<'a> Model<'a> {
     fn handle(&mut self, t: u64, number: u64, rank: u32, op: u32) -> Result<(), Stuck> {
         let o = self.op(rank, op);
         let state = &self.ranks[rank as usize];
-        let cpu = state.cpu_free[usize::from(o.cpu)];
+        let cpu = state.cpu_free.at(o.cpu);
         let free = match o.kind {
             Kind::Calc => cpu,
-            Kind::Send => cpu.max(state.send_free[usize::from(o.nic)]),
+            Kind::Send => cpu.max(state.send_free.at(o.nic)),
             Kind::Recv => 0,
         };
         if free > t {
@@ -291,8 +249,8 @@ impl<'a> Model<'a> {
         let fly = t.checked_add(p.overhead).and_then(|t| t.checked_add(p.latency));
         let fly = fly.ok_or_else(|| Stuck::TooLong(self.place(rank, op)))?;
         let state = self.state(rank);
-        state.cpu_free[usize::from(o.cpu)] = done;
-        state.send_free[usize::from(o.nic)] = gap;
+        state.cpu_free.set(o.cpu, done);
+        state.send_free.set(o.nic, gap);
         self.enter(fly, What::Message { rank, op });
         if o.size <= p.eager {
             self.tell(rank, op, Wait::Completion, done);
@@ -305,7 +263,7 @@ impl<'a> Model<'a> {
         let wanted = Envelope { source: o.peer, tag: o.tag };
         match self.state(rank).early.take(wanted) {
             Some(early) => {
-                self.matched(t, early.rank, early.op)?;
+                self.matched(t, (early.rank, early.op), (rank, op))?;
                 self.tell(rank, op, Wait::Completion, t.max(early.arrived));
             }
             None => self.state(rank).posted.push(wanted, op),
@@ -317,9 +275,9 @@ impl<'a> Model<'a> {
     fn arrive(&mut self, t: u64, number: u64, rank: u32, op: u32) -> Result<(), Stuck> {
         let (p, at, o) = (self.params, (rank, op), self.op(rank, op));
         // the receiver is charged at the CPU and NIC of the sender's index
-        let (to, cpu, nic) = (o.peer as u32, usize::from(o.cpu), usize::from(o.nic));
+        let to = o.peer as u32;
         let state = &self.ranks[to as usize];
-        let free = state.cpu_free[cpu].max(state.receive_free[nic]);
+        let free = state.cpu_free.at(o.cpu).max(state.receive_free.at(o.nic));
         if free > t {
             self.queue.push(Reverse((free, number, What::Message { rank, op })));
             return Ok(());
@@ -329,11 +287,11 @@ impl<'a> Model<'a> {
         let gap = self.after(t, p.gap, p.gap_per_byte, at)?;
         let envelope = Envelope { source: u64::from(rank), tag: o.tag };
         let state = self.state(to);
-        state.cpu_free[cpu] = arrived;
-        state.receive_free[nic] = gap;
+        state.cpu_free.set(o.cpu, arrived);
+        state.receive_free.set(o.nic, gap);
         match state.posted.take(envelope) {
             Some(recv) => {
-                self.matched(t, rank, op)?;
+                self.matched(t, (rank, op), (to, recv))?;
                 self.tell(to, recv, Wait::Completion, arrived);
                 self.release();
             }
@@ -345,10 +303,14 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    /// The message of a send was matched at `t`: if it is too large to be sent eagerly, that
+    /// The message of a send met a receive at `t`: if it is too large to be sent eagerly, that
     /// completes the send.
-    fn matched(&mut self, t: u64, rank: u32, op: u32) -> Result<(), Stuck> {
-        let p = self.params;
+    fn matched(&mut self, t: u64, send: (u32, u32), recv: (u32, u32)) -> Result<(), Stuck> {
+        let ((rank, op), p) = (send, self.params);
+        if self.op(rank, op).size != self.op(recv.0, recv.1).size {
+            self.other_sizes += 1;
+            self.other_size.get_or_insert(recv);
+        }
         if self.op(rank, op).size <= p.eager {
             return Ok(());
         }
@@ -365,54 +327,15 @@ impl<'a> Model<'a> {
         if let Some(stuck) = self.stuck() {
             return Err(stuck);
         }
-        let end = |s: &State| s.cpu_free.iter().copied().max().unwrap_or(0).max(s.matched);
+        let end = |s: &State| s.cpu_free.last().max(s.matched);
         let start = |s: &State| s.start.iter().map(|t| t.expect("nothing is stuck")).collect();
         Ok(Run {
             end_ns: self.ranks.iter().map(end).collect(),
             start_ns: self.ranks.iter().map(start).collect(),
             unexpected: self.unexpected,
+            other_sizes: self.other_sizes,
+            other_size: self.other_size.map(|(rank, op)| self.place(rank, op)),
         })
-    }
-
-    fn stuck(&self) -> Option<Stuck> {
-        let mut left = self.ranks.iter().enumerate().flat_map(|(rank, state)| {
-            let posted = state.posted.left().map(move |op| (rank as u32, *op));
-            posted.chain(state.early.left().map(|e| (e.rank, e.op)))
-        });
-        if let Some((rank, op)) = left.next() {
-            let first = self.place(rank, op);
-            return Some(Stuck::Unmatched { first, others: left.count() });
-        }
-        self.ranks.iter().enumerate().find_map(|(rank, state)| {
-            let waiting = state.start.iter().position(Option::is_none)?;
-            Some(Stuck::Cycle(self.cycle(rank as u32, waiting as u32)))
-        })
-    }
-
-    /// Operations of a rank that wait for each other, found from one that never started. Every one
-    /// of those waits for another, so following any leads into a circle.
-    fn cycle(&self, rank: u32, from: u32) -> Vec<Place> {
-        let (program, state) = (&self.schedule.ranks[rank as usize], &self.ranks[rank as usize]);
-        let mut waits_on: Vec<Option<u32>> = vec![None; program.ops.len()];
-        let never = |op: u32| state.start[op as usize].is_none();
-        for on in (0..program.ops.len() as u32).filter(|op| never(*op)) {
-            for wait in [Wait::Start, Wait::Completion] {
-                program.dependents(on, wait).iter().for_each(|w| waits_on[*w as usize] = Some(on));
-            }
-        }
-        let mut seen = vec![false; program.ops.len()];
-        let mut at = from;
-        let mut chain = Vec::new();
-        while !std::mem::replace(&mut seen[at as usize], true) {
-            chain.push(at);
-            match waits_on[at as usize] {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        let begin = chain.iter().position(|op| *op == at).unwrap_or(0);
-        let circle = chain[begin..].iter().chain([&at]);
-        circle.map(|op| self.place(rank, *op)).collect()
     }
 }
 
@@ -424,24 +347,6 @@ mod tests {
     fn stuck(text: &str) -> String {
         let schedule = parse(text.as_bytes()).expect("a schedule");
         run(&schedule, &Params::default()).expect_err("it does not end").to_string()
-    }
-
-    #[test]
-    fn a_schedule_that_cannot_end_names_what_waits_for_what() {
-        assert_eq!(
-            stuck("num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 3\n}\n"),
-            "operation 0 of rank 0 (`recv 8b from 1 tag 3`) waits for a message that nobody sends"
-        );
-        assert_eq!(
-            stuck("num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 9b to 1\n}\n"),
-            "operation 0 of rank 0 (`send 8b to 1 tag 0`) sends a message that nobody receives; 1 \
-             more are left without a partner"
-        );
-        assert_eq!(
-            stuck("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\na requires b\nb requires a\n}\n"),
-            "operations wait for each other: operation 0 of rank 0 (`calc 1`) waits for operation \
-             1 of rank 0 (`calc 2`) waits for operation 0 of rank 0 (`calc 1`)"
-        );
     }
 
     #[test]
@@ -461,5 +366,27 @@ mod tests {
             run(&schedule, &Params::default()).expect("it ends").end_ns[0]
         };
         assert_eq!((end(0), end(1)), (30, 20));
+    }
+
+    #[test]
+    fn a_receive_may_have_another_size_and_is_counted() {
+        let text = "num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 9b to 1\n}\nrank 1 {\n\
+                    recv 8b from 0\nrecv 8b from 0\n}\n";
+        let schedule = parse(text.as_bytes()).expect("a schedule");
+        let run = run(&schedule, &Params::default()).expect("it ends");
+        assert_eq!(run.other_sizes, 1);
+        let place = run.other_size.map(|p| (p.rank, p.index));
+        assert_eq!(place, Some((1, 1)));
+    }
+
+    #[test]
+    fn a_cpu_of_a_high_number_takes_no_memory_at_other_ranks() {
+        // 65 536 ranks of 65 536 clocks would be 32 GiB
+        let text = "num_ranks 65536\nrank 0 {\ncalc 7 cpu 65535\nsend 1b to 65535 cpu 65535\n}\n\
+                    rank 65535 {\nrecv 1b from 0\n}\n";
+        let schedule = parse(text.as_bytes()).expect("a schedule");
+        let run = run(&schedule, &Params::default()).expect("it ends");
+        // sends begin before computations; overhead, latency, overhead
+        assert_eq!((run.end_ns[0], run.end_ns[65_535]), (1507, 1500 + 2500 + 1500));
     }
 }

@@ -56,12 +56,22 @@ impl<T> Waiting<T> {
     /// Takes the first that meets `envelope`. Constant time for an exact one; one with a wildcard
     /// looks at the list from its beginning.
     pub(crate) fn take(&mut self, envelope: Envelope) -> Option<T> {
-        let first = if envelope.is_exact() {
+        let first = self.position(envelope)?;
+        self.all.remove(&first).map(|(_, what)| what)
+    }
+
+    /// The first that meets `envelope`, which stays.
+    pub(crate) fn first(&mut self, envelope: Envelope) -> Option<&T> {
+        let first = self.position(envelope)?;
+        self.all.get(&first).map(|(_, what)| what)
+    }
+
+    fn position(&mut self, envelope: Envelope) -> Option<u64> {
+        if envelope.is_exact() {
             envelope.partners().into_iter().filter_map(|e| self.front(e)).min()
         } else {
             self.all.iter().find(|(_, (e, _))| e.meets(envelope)).map(|(at, _)| *at)
-        };
-        self.all.remove(&first?).map(|(_, what)| what)
+        }
     }
 
     fn front(&mut self, envelope: Envelope) -> Option<u64> {
@@ -106,6 +116,7 @@ mod tests {
                 } else {
                     let at = plain.iter().position(|(e, _)| e.meets(envelope));
                     let expected = at.map(|at| plain.remove(at).1);
+                    prop_assert_eq!(waiting.first(envelope).copied(), expected);
                     prop_assert_eq!(waiting.take(envelope), expected);
                 }
             }

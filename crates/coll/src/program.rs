@@ -36,6 +36,14 @@ pub enum Action {
         /// How long it takes.
         time: Time,
     },
+    /// Let time pass that is no computation, such as the latency of a send, then call
+    /// [`Program::on_timer`].
+    Wait {
+        /// Names what waits.
+        op: u64,
+        /// How long.
+        time: Time,
+    },
     /// The rank begins this iteration. For records.
     Begin(u32),
     /// The rank has finished this iteration. For records.
@@ -70,6 +78,11 @@ pub trait Program: fmt::Debug + Send {
     /// A message has been acknowledged as a whole.
     fn on_acked(&mut self, op: u64) {
         let _ = op;
+    }
+
+    /// Whether [`on_acked`](Self::on_acked) changes anything. If not, it need not be called.
+    fn wants_acks(&self) -> bool {
+        true
     }
 
     /// A message from `peer` has arrived as a whole.

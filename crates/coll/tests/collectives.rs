@@ -77,7 +77,9 @@ impl Machine {
                     assert_ne!(message.peer, rank, "a rank sends nothing to itself");
                     self.send(rank, message);
                 }
-                Action::Calc { op, .. } => self.local.push((rank, true, op)),
+                Action::Calc { op, .. } | Action::Wait { op, .. } => {
+                    self.local.push((rank, true, op));
+                }
                 Action::Begin(_) => {}
                 Action::End(iteration) => {
                     assert_eq!(iteration, self.ended[rank as usize]);

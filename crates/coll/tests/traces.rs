@@ -47,7 +47,7 @@ fn messages(mut ranks: Vec<Box<dyn Program>>) -> Vec<(u32, u32, u64)> {
         for (rank, program) in (0..).zip(&mut ranks) {
             while let Some(action) = program.poll() {
                 match action {
-                    Action::Calc { op, .. } => program.on_timer(op),
+                    Action::Calc { op, .. } | Action::Wait { op, .. } => program.on_timer(op),
                     Action::Send(m) => queue.push_back((rank, m)),
                     Action::Begin(_) | Action::End(_) => {}
                 }

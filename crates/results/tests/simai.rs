@@ -80,13 +80,15 @@ fn scenario(name: &str, nvlink: &str) -> (std::path::PathBuf, Vec<String>) {
     (path, made.notes)
 }
 
-fn end(path: &Path, sets: &[&str]) -> Time {
+/// When it ends, and for how long the rank that came last computed.
+fn end(path: &Path, sets: &[&str]) -> (Time, Time) {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
     let experiment = Experiment::load(path.to_str().expect("a name"), &sets)
         .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
     let run = run_alone(&experiment, experiment.own_variant(), &AtomicBool::new(false));
     let run = run.expect("it runs");
-    run.outcome.jobs[0].iterations[0].end.expect("the job ends")
+    let iteration = run.outcome.jobs[0].iterations[0];
+    (iteration.end.expect("the job ends"), iteration.computed)
 }
 
 /// Published for this workload and NVLink at 2400 Gb/s: 1604 us and 28 times the send latency,
@@ -96,7 +98,11 @@ fn the_published_all_reduces_take_their_published_time() {
     let (path, notes) = scenario("simai-micro", "2400Gbps");
     for (latency, us) in [("0us", 1604.0), ("6us", 1604.0 + 28.0 * 6.0), ("100us", 4404.0)] {
         let key = format!("job.0.simai-send-latency={latency}");
-        let taken = end(&path, &[&key]).as_secs_f64() * 1e6;
+        let (taken, computed) = end(&path, &[&key]);
+        let taken = taken.as_secs_f64() * 1e6;
+        // twice 556 us, and some nanoseconds for each change of state: no send latency
+        let range = Time::from_us(1112)..Time::from_us(1113);
+        assert!(range.contains(&computed), "{latency}: {computed}");
         println!("{latency}: {taken} us, published {us}");
         assert!((taken - us).abs() < 0.01 * us, "{latency}: {taken} us instead of {us}");
     }

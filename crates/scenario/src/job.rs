@@ -196,8 +196,9 @@ impl JobSpec {
         let (workload, hosts) = match spec.open(files, &self.plan)? {
             Trace::Goal(schedule) => {
                 let hosts = hosts(Some(schedule.ranks.len() as u64))?;
+                let doubts = spec.doubts(&schedule);
                 let work = Work::Schedule(Arc::new(schedule), self.send_done);
-                return Ok((work, hosts, Vec::new()));
+                return Ok((work, hosts, doubts));
             }
             Trace::Tasks(workload) => {
                 let hosts = hosts(Some(workload.ranks.len() as u64))?;

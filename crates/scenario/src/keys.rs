@@ -360,7 +360,13 @@ pub const NIC: Section = Section {
             "18B",
             "Headers and checksum of a data frame; with TCP the default is 58B.",
         ),
-        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK, and of a SYN."),
+        key(
+            "ack",
+            Kind::Size(&[]),
+            "64B",
+            "Frame bytes of an ACK, and of a SYN. 0B together with an `overhead` of 0B in \
+             `[link]`: ACKs take no time on the wire, as closed forms have it.",
+        ),
         key(
             "ack-priority",
             Kind::WholeOr { min: 0, max: 7, words: &["data"] },

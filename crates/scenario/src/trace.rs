@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use weir_coll::chakra::{self, Dependencies, Traces, groups};
 use weir_coll::collective::{Algorithm, Plan};
-use weir_coll::goal::{Kind, Op, Schedule, binary, text};
+use weir_coll::goal::{Balance, Kind, Op, Schedule, binary, text};
 use weir_coll::simai::flows::Remainder;
 use weir_coll::simai::job::{Groups, Options as SimaiOptions};
 use weir_coll::simai::text::Rows;
@@ -126,7 +126,32 @@ impl TraceSpec {
         if let Some(op) = too_long(&schedule) {
             return Err(self.late(&format!("`{}` of the trace is too long", op.words())));
         }
+        if let Some((rank, b)) = schedule.balances().iter().enumerate().find(|(_, b)| b.surplus()) {
+            let (sent, received) = (b.sent, b.received);
+            return Err(named(&format!(
+                "{sent} messages are sent to rank {rank}, and it receives {received}"
+            )));
+        }
         Ok(Trace::Goal(schedule))
+    }
+
+    /// What a schedule says in two ways, as warnings.
+    pub(crate) fn doubts(&self, schedule: &Schedule) -> Vec<Diagnostic> {
+        let balances = schedule.balances();
+        let other = |b: &&(usize, &Balance)| b.1.other_sizes && b.1.sent == b.1.received;
+        let ranks: Vec<(usize, &Balance)> = balances.iter().enumerate().collect();
+        let mut doubtful = ranks.iter().filter(other);
+        let Some((rank, _)) = doubtful.next() else { return Vec::new() };
+        let more = match doubtful.count() {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        let title = format!(
+            "`{}`: receives of rank {rank}{more} have other sizes than the messages sent to it",
+            self.file.value
+        );
+        let label = "messages have the sizes of their sends";
+        vec![Diagnostic::warning(title).maybe_at(self.file.span, label)]
     }
 
     fn late(&self, title: &str) -> Diagnostic {

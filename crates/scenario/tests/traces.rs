@@ -19,8 +19,12 @@ const NODE: &str = "{\"workload_graph\": [{\"Id\": 4, \"NodeType\": 7, \"comm_ty
 fn directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).expect("a directory");
+    let sizes = GOAL.replace("recv 8b", "recv 9b");
+    let left = GOAL.replace("send 8b to 1", "send 8b to 1\nsend 8b to 1 tag 3");
     let files = [
         ("a.goal", GOAL),
+        ("sizes.goal", sizes.as_str()),
+        ("left.goal", left.as_str()),
         ("m.cm", MATRIX),
         ("rows.txt", ROWS),
         ("c.0.json", NODE),
@@ -54,6 +58,10 @@ fn the_format_is_found_by_looking_at_the_file() {
         )
     };
     assert_eq!(ranks("trace = \"a.goal\""), (2, false, String::new()));
+    let (n, tasks, warnings) = ranks("trace = \"sizes.goal\"");
+    assert_eq!((n, tasks), (2, false));
+    let expected = "receives of rank 1 have other sizes than the messages sent to it";
+    assert!(warnings.contains(expected), "{warnings}");
     let (n, tasks, warnings) = ranks("trace = \"m.cm\"");
     assert_eq!((n, tasks), (3, true));
     assert!(warnings.contains("`m.cm`: `prio` of 1 connections has no effect"), "{warnings}");
@@ -83,6 +91,7 @@ fn keys_reach_the_workload() {
 fn keys_without_an_effect_and_broken_traces_are_named() {
     let directory = directory("errors");
     for (job, what) in [
+        ("trace = \"left.goal\"", "2 messages are sent to rank 1, and it receives 1"),
         ("trace = \"a.goal\"\nsimai-pxn = true", "`simai-pxn` has no effect on a GOAL schedule"),
         ("trace = \"m.cm\"\nalgorithm = \"ring\"", "`algorithm` has no effect on an htsim matrix"),
         ("trace = \"rows.txt\"\ndependencies = \"data\"", "no effect on a SimAI workload"),

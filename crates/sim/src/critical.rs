@@ -107,6 +107,11 @@ impl Walk<'_> {
                 add(at, None, self.told(before)?.at, told.at, LinkKind::Compute);
                 Some(Some(before))
             }
+            Cause::Wait { entry } => {
+                let before = At { entry, ..at };
+                add(at, None, self.told(before)?.at, told.at, LinkKind::Told);
+                Some(Some(before))
+            }
             Cause::Nvlink { place, entry, alone } => {
                 let before = At { place, entry, ..at };
                 let from = self.told(before)?.at;

@@ -121,6 +121,8 @@ const MOST_MESSAGES: u64 = 4_000_000;
 /// control and congestion control.
 fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
     let work = match &job.work {
+        // known without looking at a rank
+        Work::Collective(plan) if plan.least_messages() > MOST_MESSAGES => return None,
         Work::Collective(plan) => {
             let once = Plan { iterations: 1, ..(**plan).clone() };
             Work::Collective(Arc::new(once))

@@ -195,6 +195,40 @@ fn pieces_in_a_pipeline_go_around_together() {
     }
 }
 
+/// Where acknowledgements take no time on the wire, the closed forms hold for messages of any
+/// length: a direct all-to-all and halving-doubling with large blocks, and ranks that know of a
+/// message at once, so that acknowledgements meet the next message.
+#[test]
+fn forms_hold_for_any_size_where_acknowledgements_are_free() {
+    let mut config = config("none");
+    config.nic.ack = Bytes::ZERO;
+    config.link.overhead = Bytes::ZERO;
+    let tx = Rate::from_gbps(100).time_for(Bytes::new(1518));
+    let t = |packets: u64| tx * (packets + 1) + Time::from_us(2);
+    let takes = |plan: Plan, delay: Time| {
+        let topology = star(plan.ranks, "1us");
+        let job = Job { completion_delay: delay, ..job(plan, topology.hosts()) };
+        let out = run_with(&topology, vec![job], &[], &config);
+        let end = out.jobs[0].iterations[0].end.expect("it ends");
+        assert_eq!(out.jobs[0].ideal, Some(end));
+        end
+    };
+    for (n, delay) in [(2, Time::ZERO), (7, DELTA), (8, Time::ZERO), (16, DELTA)] {
+        let others = u64::from(n) - 1;
+        let blocks = |operation, packets| blocks(operation, n, packets);
+        let direct = Plan { algorithm: Algorithm::Direct, ..blocks(Operation::AllToAll, 50) };
+        assert_eq!(takes(direct, delay), t(50 * others) + delay, "{n} ranks");
+        let ring = takes(blocks(Operation::AllReduce, 50), delay);
+        assert_eq!(ring, (t(50) + delay) * (2 * others), "{n} ranks");
+        if n.is_power_of_two() {
+            let plan = blocks(Operation::AllReduce, 40);
+            let plan = Plan { algorithm: Algorithm::HalvingDoubling, ..plan };
+            let parts = (1..=n.ilog2()).map(|i| t(u64::from(n >> i) * 40) + delay);
+            assert_eq!(takes(plan, delay), parts.sum::<Time>() * 2, "{n} ranks");
+        }
+    }
+}
+
 /// Where the pieces of a pipeline fill the round trip the ring goes at the speed of the wire, less
 /// the acknowledgements: 84 B for each 1538 B. So the bus bandwidth tends to the payload rate.
 #[test]

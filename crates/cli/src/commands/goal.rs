@@ -5,6 +5,7 @@ use crate::Status;
 use crate::args::Goal;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, anyhow, bail};
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use weir_coll::goal::{Schedule, binary, text};
@@ -16,6 +17,9 @@ use weir_scenario::Experiment;
 
 /// How many ranks the table shows; `--json` has all.
 const SHOWN: usize = 32;
+
+/// The largest schedule that is read.
+const LARGEST: u64 = 1 << 30;
 
 /// `weir goal`.
 pub(crate) fn goal(args: &Goal, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -31,6 +35,11 @@ pub(crate) fn goal(args: &Goal, terminal: &Terminal) -> anyhow::Result<Status> {
     let run = loggops::run(&schedule, &params)
         .map_err(|stuck| anyhow!("{}: {stuck}", args.file.display()))?;
     write_binary(args, &schedule)?;
+    if let Some(first) = run.other_size {
+        let which = first.words();
+        let count = plural(run.other_sizes, "receive");
+        terminal.warn(&format!("{count} met a message of another size; the first is {which}"));
+    }
     let ends: Vec<f64> = run.end_ns.iter().map(|ns| *ns as f64).collect();
     match args.json {
         true => print(&serde_json::to_string(&serde_json::json!({ "end_ns": run.end_ns }))?)?,
@@ -82,7 +91,14 @@ fn with_packets(
 /// Reads a schedule, text or binary.
 fn read(path: &Path) -> anyhow::Result<Schedule> {
     let name = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    // a pipe, too, but not without end
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut bytes = Vec::new();
+    let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
+    read.with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > LARGEST {
+        bail!("{name}: more than 1 GiB");
+    }
     match binary::is_binary(&bytes) {
         true => binary::parse(&bytes).map_err(|e| anyhow!("{name}: {e}")),
         false => text::parse(&bytes).map_err(|e| anyhow!("{name}: {e}")),

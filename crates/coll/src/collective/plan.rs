@@ -328,11 +328,32 @@ impl Plan {
             return 1;
         }
         let (of, largest) = self.blocks();
+        let shares = u64::from(of).checked_mul(u64::from(self.tracks().max(1)));
+        let message = self.bytes.get().checked_mul(u64::from(largest));
+        if let (Some(shares), Some(message)) = (shares, message) {
+            // what follows, in numbers that are fast to divide
+            return message.div_ceil(shares).div_ceil(self.chunk.get().max(1)).max(1);
+        }
         let message = u128::from(self.bytes.get()) * u128::from(largest);
         let share = message.div_ceil(u128::from(of) * u128::from(self.tracks().max(1)));
         u64::try_from(share.div_ceil(u128::from(self.chunk.get().max(1))))
             .unwrap_or(u64::MAX)
             .max(1)
+    }
+
+    /// How many messages an iteration has, where every rank sends one in each step; else 0.
+    pub fn least_messages(&self) -> u64 {
+        let each = [Algorithm::Ring, Algorithm::Pairwise, Algorithm::Dissemination];
+        if !each.contains(&self.algorithm) {
+            return 0;
+        }
+        let pieces = u64::from(self.tracks()).saturating_mul(self.pieces_per_track());
+        let steps = u64::from(self.steps().steps()).saturating_mul(u64::from(self.ranks));
+        // messages without content are left out
+        match self.bytes.get() >= pieces.saturating_mul(u64::from(self.ranks)) {
+            true => steps.saturating_mul(pieces),
+            false => 0,
+        }
     }
 
     /// All pieces.
@@ -372,6 +393,9 @@ impl Plan {
 
 /// Where part `i` of `parts` parts of `bytes` bytes begins. Parts differ by one byte at most.
 fn part_start(bytes: u64, parts: u64, i: u64) -> u64 {
-    // below or equal to `bytes`, since `i <= parts`
-    (u128::from(bytes) * u128::from(i) / u128::from(parts)) as u64
+    // below or equal to `bytes`, since `i <= parts`; wide numbers are slow to divide
+    match bytes.checked_mul(i) {
+        Some(product) => product / parts,
+        None => (u128::from(bytes) * u128::from(i) / u128::from(parts)) as u64,
+    }
 }

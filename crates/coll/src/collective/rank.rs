@@ -83,7 +83,8 @@ impl Collective {
             last: iterations.end,
             lanes: Vec::new(),
             tracks: Vec::new(),
-            actions: VecDeque::new(),
+            // the begin of an iteration and the first message: most ranks never have more
+            actions: VecDeque::with_capacity(2),
             early: FxHashMap::default(),
             computing: false,
         };
@@ -146,6 +147,8 @@ impl Collective {
     fn communicate(&mut self) {
         let per_track = self.plan.pieces_per_track() as u32;
         self.tracks = (0..self.plan.tracks()).map(|t| (t * per_track, per_track)).collect();
+        let lanes = u64::from(self.plan.tracks()) * u64::from(self.plan.pipeline.min(per_track));
+        self.lanes.reserve_exact(lanes as usize);
         for track in 0..self.plan.tracks() {
             for _ in 0..self.plan.pipeline.min(per_track) {
                 let lane = Lane { piece: 0, track, step: u32::MAX, missing: 0, unsent: 0 };
@@ -246,6 +249,10 @@ impl Program for Collective {
             self.lanes[lane].unsent = self.lanes[lane].unsent.saturating_sub(1);
             self.go_on(lane);
         }
+    }
+
+    fn wants_acks(&self) -> bool {
+        false
     }
 
     fn on_received(&mut self, _: u32, tag: u64) {

@@ -8,7 +8,15 @@ use super::{ANY, Dependency, Kind, Op, Rank, Schedule, Wait};
 use rustc_hash::FxHashMap;
 
 /// The most ranks that are read: more would be a damaged file.
-pub const MOST_RANKS: u64 = 1 << 24;
+pub const MOST_RANKS: u64 = 1 << 22;
+/// The most memory that operations, labels and dependencies may take.
+pub const MOST_MEMORY: u64 = 2 << 30;
+/// Bytes of an operation: itself, where its dependents begin, for how many it waits.
+const OP: u64 = size_of::<Op>() as u64 + 8 + 4;
+/// Bytes of a label while its rank is read.
+const LABEL: u64 = 32;
+/// Bytes of a dependency while it is read and afterwards.
+const EDGE: u64 = size_of::<Dependency>() as u64 + 4;
 
 /// Why a text is no schedule, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +30,12 @@ pub struct TextError {
 
 /// Reads a schedule.
 pub fn parse(text: &[u8]) -> Result<Schedule, TextError> {
-    let mut reader = Reader { text, at: 0, line: 1 };
+    parse_within(text, MOST_MEMORY)
+}
+
+/// Reads a schedule that may take so much memory.
+fn parse_within(text: &[u8], most: u64) -> Result<Schedule, TextError> {
+    let mut reader = Reader { text, at: 0, line: 1, used: 0, most };
     let ranks = reader.header()?;
     let mut programs: Vec<Option<Rank>> = (0..ranks).map(|_| None).collect();
     while reader.next_statement() {
@@ -48,9 +61,23 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     line: usize,
+    /// Bytes of memory that the schedule takes so far, and may take.
+    used: u64,
+    most: u64,
 }
 
 impl<'a> Reader<'a> {
+    fn room(&mut self, bytes: u64) -> Result<(), TextError> {
+        self.used += bytes;
+        match self.used > self.most {
+            true => Err(self.error(format!(
+                "operations and dependencies take more than {} bytes of memory",
+                self.most
+            ))),
+            false => Ok(()),
+        }
+    }
+
     fn error(&self, what: impl Into<String>) -> TextError {
         TextError { line: self.line, what: what.into() }
     }
@@ -217,13 +244,16 @@ impl<'a> Reader<'a> {
                 if labels.insert(word, index).is_some() {
                     return Err(self.error(format!("two operations are called `{word}`")));
                 }
+                self.room(OP + LABEL)?;
                 ops.push(self.op(ranks)?);
             } else if let Some(wait) = self.dependency_word(word) {
                 let on = self.label(&labels)?;
                 let waits = find(&labels, word).map_err(|what| TextError { line, what })?;
+                self.room(EDGE)?;
                 dependencies.push(Dependency { waits, on, wait });
             } else {
                 self.at = start;
+                self.room(OP)?;
                 ops.push(self.op(ranks)?);
             }
             self.end_of_line()?;
@@ -356,7 +386,16 @@ mod tests {
         assert_eq!(error("num_ranks 1\nrank 1 {\n}"), "line 2: there is no rank 1: num_ranks is 1");
         let twice = "num_ranks 1\nrank 0 {\n}\nrank 0 {\n}\n";
         assert_eq!(error(twice), "line 4: rank 0 is given twice");
-        assert!(error("num_ranks 99999999999").contains("from 1 to 16777216 can be"));
+        assert!(error("num_ranks 99999999999").contains("from 1 to 4194304 can be"));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let text = b"num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nb requires a\n}\n";
+        let most = 2 * (OP + LABEL) + EDGE;
+        assert!(parse_within(text, most).is_ok());
+        let error = parse_within(text, most - 1).expect_err("it is too much").to_string();
+        assert!(error.starts_with("line 5: operations and dependencies take more than"), "{error}");
     }
 
     #[test]

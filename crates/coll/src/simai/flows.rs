@@ -293,7 +293,7 @@ impl Flows {
     /// Sends a flow after a turn and the send latency.
     fn later(&mut self, flow: Flow, turn: Time) {
         let time = turn.saturating_add(self.plan.send_latency);
-        self.actions.push_back(Action::Calc { op: flow.pack(), time });
+        self.actions.push_back(Action::Wait { op: flow.pack(), time });
     }
 
     fn end_if_done(&mut self) {
@@ -388,7 +388,7 @@ mod tests {
             for (at, member) in (0..).zip(&mut members) {
                 while let Some(action) = member.poll() {
                     match action {
-                        Action::Calc { op, .. } => member.on_timer(op),
+                        Action::Calc { op, .. } | Action::Wait { op, .. } => member.on_timer(op),
                         Action::Send(m) => queue.push_back((at, m)),
                         Action::Begin(_) | Action::End(_) => {}
                     }

@@ -270,7 +270,7 @@ pub fn carry_out(workload: &Arc<Workload>, most: u64) -> Result<u64, Vec<(u32, p
     fn act(ranks: &mut [TaskRank], at: usize, messages: &mut VecDeque<(usize, program::Message)>) {
         while let Some(action) = ranks[at].poll() {
             match action {
-                Action::Calc { op, .. } => ranks[at].on_timer(op),
+                Action::Calc { op, .. } | Action::Wait { op, .. } => ranks[at].on_timer(op),
                 Action::Send(m) => messages.push_back((at, m)),
                 Action::Begin(_) | Action::End(_) => {}
             }

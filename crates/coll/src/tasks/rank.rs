@@ -189,6 +189,9 @@ impl TaskRank {
                 Action::Calc { op, time } => {
                     self.actions.push_back(Action::Calc { op: outer(call, op), time });
                 }
+                Action::Wait { op, time } => {
+                    self.actions.push_back(Action::Wait { op: outer(call, op), time });
+                }
                 Action::Begin(_) | Action::End(_) => {}
             }
         }

@@ -233,6 +233,10 @@ impl Program for Trainee {
         self.tell(op, |collective| collective.on_sent(op));
     }
 
+    fn wants_acks(&self) -> bool {
+        false
+    }
+
     fn on_received(&mut self, peer: u32, received: u64) {
         if received >> NUMBER == number(Class::Pipeline, 0) {
             match &self.doing {

@@ -22,8 +22,10 @@ fn check(config: &Config) -> Result<(), SimError> {
     if config.nic.payload == Bytes::ZERO {
         return setting("payload", "0 B".into(), "a packet carries at least one byte");
     }
-    if config.nic.ack == Bytes::ZERO || config.nic.ack.get() > u64::from(u16::MAX) {
-        return setting("ack", config.nic.ack.to_string(), "1 to 65535 B");
+    let free = config.nic.ack == Bytes::ZERO && config.link.overhead > Bytes::ZERO;
+    if free || config.nic.ack.get() > u64::from(u16::MAX) {
+        let valid = "1 to 65535 B, or 0 B where `overhead` of links is 0 B, too";
+        return setting("ack", config.nic.ack.to_string(), valid);
     }
     if !(0.0..1.0).contains(&config.link.bit_error_rate) {
         let value = config.link.bit_error_rate.to_string();

@@ -11,6 +11,8 @@ pub(crate) enum Cause {
     Start,
     /// A computation that began when the rank was told its `entry`-th event.
     Calc { entry: u32 },
+    /// Time passed that is no computation, from when the rank was told its `entry`-th event.
+    Wait { entry: u32 },
     /// A message over NVLink, which the rank at `place` sent when it was told its `entry`-th event;
     /// it takes `alone` if nothing is ahead of it.
     Nvlink { place: u32, entry: u32, alone: Time },

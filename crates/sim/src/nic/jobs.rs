@@ -164,6 +164,12 @@ impl Agent {
 }
 
 impl LocalRank {
+    /// Whether it is told that a message is acknowledged. A shortcut: a program that does nothing
+    /// then is spared it. One that is done closes its queue pairs at the last of them.
+    fn hears_acks(&self) -> bool {
+        self.program.wants_acks() || self.program.is_done()
+    }
+
     /// It computes from `now` to `end`: what other computations do not cover counts.
     fn computes(&mut self, now: Time, end: Time) {
         let from = self.calc_until.max(now);
@@ -227,7 +233,18 @@ impl Nic {
                     let entry = agent.entry(place);
                     agent.tell(end, place, Event::Timer(op), Cause::Calc { entry });
                 }
-                Some(Action::Begin(_)) => rank.spans.push(Span::begins(now)),
+                Some(Action::Wait { op, time }) => {
+                    let entry = agent.entry(place);
+                    let end = now.saturating_add(time);
+                    agent.tell(end, place, Event::Timer(op), Cause::Wait { entry });
+                }
+                Some(Action::Begin(_)) => {
+                    if rank.spans.is_empty() {
+                        // often the only one
+                        rank.spans.reserve_exact(1);
+                    }
+                    rank.spans.push(Span::begins(now));
+                }
                 Some(Action::End(_)) => {
                     if let Some(span) = rank.spans.last_mut() {
                         span.end = Some(now);
@@ -350,7 +367,9 @@ impl Nic {
         let entry = agent.entry(place);
         let cause = |alone| Cause::Nvlink { place, entry, alone };
         agent.tell(left, place, Event::Sent(message.op), cause(takes));
-        agent.tell(left, place, Event::Acked(message.op), cause(takes));
+        if agent.ranks[place as usize].hears_acks() {
+            agent.tell(left, place, Event::Acked(message.op), cause(takes));
+        }
         if let Some(&to) = agent.places.get(&key) {
             let arrives = left.saturating_add(nvlink.latency);
             agent.tell(arrives, to, received, cause(takes.saturating_add(nvlink.latency)));
@@ -379,7 +398,9 @@ impl Nic {
         {
             let (owner, flow) = (pair.owner, s.spec.id);
             self.probes.acknowledged(now, flow, seq);
-            self.tell(now, owner, Event::Acked(op), Cause::Acked { flow, seq });
+            if self.agent.as_ref().is_some_and(|agent| agent.ranks[owner as usize].hears_acks()) {
+                self.tell(now, owner, Event::Acked(op), Cause::Acked { flow, seq });
+            }
         }
     }
 

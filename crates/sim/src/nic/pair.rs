@@ -79,6 +79,12 @@ impl QueuePair {
         ends.then_some(message.op)
     }
 
+    /// Whether a message is complete once all packets below `una` are acknowledged.
+    #[inline]
+    pub(super) fn is_complete(&self, una: u32) -> bool {
+        self.messages.front().is_some_and(|m| m.end <= una)
+    }
+
     /// Packets below `una` are acknowledged: the next operation that is complete by that, and
     /// its last packet.
     pub(super) fn acknowledged(&mut self, una: u32) -> Option<(u64, u32)> {

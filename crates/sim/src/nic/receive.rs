@@ -411,7 +411,7 @@ impl Nic {
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
-        let in_pair = s.pair.is_some();
+        let ends_message = s.pair.as_ref().is_some_and(|pair| pair.is_complete(una));
         // A shortcut: a flow that could send before and can still, or has nothing left to send,
         // need not be settled again.
         let unchanged = s.machine.is_none()
@@ -456,7 +456,7 @@ impl Nic {
             self.end(slot, now, env);
             return;
         }
-        if in_pair {
+        if ends_message {
             self.note_acked(slot, now);
         }
         match change {

@@ -401,7 +401,8 @@ impl Nic {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout);
         }
         self.arm_cc(slot, timers);
-        if in_pair {
+        // a message ends with its last packet
+        if in_pair && packet.has(flags::LAST) {
             self.note_left(slot, seq, now);
         }
         if !self.actions.is_empty() {

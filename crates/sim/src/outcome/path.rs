@@ -41,7 +41,8 @@ pub enum LinkKind {
     Start,
     /// A computation.
     Compute,
-    /// A message had arrived, and its rank was not told yet.
+    /// A message had arrived, and its rank was not told yet; or it waited for the latency of a
+    /// send.
     Told,
     /// A message over NVLink, which takes `alone` if nothing is ahead of it.
     Nvlink {
