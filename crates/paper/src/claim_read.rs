@@ -30,6 +30,7 @@ const OWN: &[&str] = &[
     "why",
     "variant",
     "than",
+    "than-metric",
     "primary",
 ];
 
@@ -45,7 +46,7 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         "equal" => &["of", "against", "over", "pick", "margin"],
         "limit" => &["of", "against", "over", "pick", "paper", "bound"],
         "linear" => &["of", "against", "over"],
-        "contrast" => &["of", "against", "over", "than", "direction"],
+        "contrast" => &["of", "against", "over", "than", "than-metric", "direction"],
         _ => &["why"],
     }
 }
@@ -299,7 +300,8 @@ impl<'r> Context<'r, '_> {
                 let (than, at) = self.r.text(self.table, "than")?;
                 let than = self.scope_of(&than, at)?.id.clone();
                 let direction = self.r.word(self.table, "direction", &["larger", "smaller"])?;
-                Rule::Contrast { than, larger: direction == "larger" }
+                let metric = self.r.text(self.table, "than-metric").map(|(name, _)| name);
+                Rule::Contrast { than, metric, larger: direction == "larger" }
             }
             _ => {
                 let why =
@@ -489,15 +491,17 @@ impl<'r> Context<'r, '_> {
 
     /// The other experiment of a contrast has the same variants, metrics and points.
     fn check_than(&mut self, rule: &Rule, of: &[Operand], against: &[Operand], over: &[String]) {
-        let Rule::Contrast { than, .. } = rule else { return };
+        let Rule::Contrast { than, metric, .. } = rule else { return };
         let scope = self.known_scope(than);
-        let at = self.table.get("than").map_or(self.at, |i| i.span);
+        let key = if metric.is_some() { "than-metric" } else { "than" };
+        let at = self.table.get(key).map_or(self.at, |i| i.span);
         if scope.id == self.scope.id {
             self.r.error("`than` is the claim's own experiment", at, "name another one");
         }
         for operand in of.iter().chain(against) {
             select::check_variant(self.r, &operand.variant, at, scope);
-            let there = operand.at(scope);
+            let mut there = operand.at(scope);
+            there.select.metric = metric.clone().unwrap_or(there.select.metric);
             select::check_metric(self.r, &there.select, scope, at);
             select::check_point(self.r, &there.select, scope, over, at);
         }

@@ -38,6 +38,10 @@ pub struct ClaimRow {
     pub calibrated: bool,
     /// Whether the runs had other settings than the experiment's.
     pub changed: bool,
+    /// Whether the runs were scaled down.
+    pub quick: bool,
+    /// Whether nothing tests why it is not reproduced.
+    pub unexplained: bool,
     /// Why it differs.
     pub discussion: String,
     /// Discussions of the paper that are about it: their places on the page.
@@ -70,8 +74,6 @@ pub struct Why {
     pub title: String,
     /// Paragraphs.
     pub text: String,
-    /// The statements it is about, by name.
-    pub about: Vec<String>,
     /// Experiments that test it.
     pub sensitivity: Vec<String>,
 }
@@ -131,6 +133,7 @@ const CSS: &str = "\
 .mark.yes { color: var(--c2); } .mark.near { color: var(--c4); } .mark.no { color: var(--hot); }
 .mark.none { color: var(--soft); font-weight: 400; }
 .changed { color: var(--hot); white-space: nowrap; }
+.quick { color: var(--soft); border: 1px solid var(--line); border-radius: 4px; padding: 0 .3em; }
 table.claims { width: 100%; }
 table.claims td { white-space: normal; text-align: left; vertical-align: top; min-width: 6rem; }
 table.claims td:nth-child(2) { min-width: 16rem; }
@@ -309,7 +312,22 @@ fn row(class: &str, name: &str, c: &Counts, shown: &[usize]) -> String {
 fn paragraphs(text: &str, class: &str) -> String {
     let mut out = String::new();
     for p in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-        out.push_str(&format!("<p{class}>{}</p>\n", escape(p)));
+        out.push_str(&format!("<p{class}>{}</p>\n", marked_up(p)));
+    }
+    out
+}
+
+/// Text of a page: what stands between two backticks is code.
+fn marked_up(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let paired = parts.len() % 2 == 1;
+    let mut out = String::new();
+    for (i, part) in parts.iter().enumerate() {
+        match (paired, i % 2) {
+            (true, 1) => out.push_str(&format!("<code>{}</code>", escape(part))),
+            (false, _) if i > 0 => out.push_str(&format!("`{}", escape(part))),
+            _ => out.push_str(&escape(part)),
+        }
     }
     out
 }
@@ -396,6 +414,9 @@ fn claim(c: &ClaimRow) -> String {
     if c.calibrated {
         marks.push_str(" <span class=\"soft\">calibrated</span>");
     }
+    if c.quick {
+        marks.push_str(" <span class=\"quick\">quick</span>");
+    }
     if c.changed {
         marks.push_str(" <span class=\"changed\">changed settings</span>");
     }
@@ -419,10 +440,14 @@ fn claim(c: &ClaimRow) -> String {
             format!(" <a class=\"soft\" href=\"{place}\" title=\"{which}\">{}</a>", escape(name))
         };
         let rows: String = f.rows.iter().map(row).collect();
+        let unexplained = match c.unexplained && f.outcome.is_not_reproduced() {
+            true => " <span class=\"soft\">unexplained</span>",
+            false => "",
+        };
         out.push_str(&format!(
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
-             {marks}{links}{rows}</td></tr>\n",
+             {unexplained}{marks}{links}{rows}</td></tr>\n",
             begin = if i == 0 { "" } else { "<tr>" },
             measured = escape(&f.measured),
             class = f.outcome.class(),
@@ -442,15 +467,12 @@ fn why(w: &Why) -> String {
     let tested: Vec<String> = w.sensitivity.iter().map(link).collect();
     let tested = match tested.is_empty() {
         true => String::new(),
-        false => format!(" Tested by {}.", tested.join(", ")),
+        false => format!("<p class=\"soft\">Tested by {}.</p>\n", tested.join(", ")),
     };
-    let about: Vec<String> = w.about.iter().map(|id| escape(id)).collect();
     format!(
-        "<div class=\"discussion\" id=\"{}\">\n{title}{}<p class=\"soft\">About {}.{tested}</p>\n\
-         </div>\n",
+        "<div class=\"discussion\" id=\"{}\">\n{title}{}{tested}</div>\n",
         escape(&w.id),
         paragraphs(&w.text, ""),
-        about.join(", ")
     )
 }
 

@@ -48,7 +48,7 @@ fn table(r: &Record, rows: &[Row], claims: usize) -> String {
     let heads: String = r
         .quantities
         .iter()
-        .map(|q| format!("<th title=\"{}\">{}</th>", escape(&q.says), escape(&q.claim)))
+        .map(|q| format!("<th title=\"{}\">{}</th>", escape(&q.claim), escape(&q.says)))
         .collect();
     let mut out = format!(
         "<div class=\"wide\"><table><thead><tr><th class=\"words\"></th><th \
