@@ -66,6 +66,17 @@ impl Paper {
         !self.claims[claim].discussion.is_empty() || self.discussed(claim).next().is_some()
     }
 
+    /// What tests the explanations of a claim: experiments and declared spaces of settings.
+    pub fn tested_by(&self, claim: usize) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for d in self.discussed(claim).map(|i| &self.discussions[i]) {
+            all.extend(d.sensitivity.iter().map(String::as_str));
+        }
+        let mut known = std::collections::BTreeSet::new();
+        all.retain(|id| known.insert(*id));
+        all
+    }
+
     /// One of the papers inside the program.
     pub fn inside(id: &str) -> Result<Self, Problems> {
         let own = |path: &&str| Path::new(path).parent() == Some(Path::new(id));

@@ -85,6 +85,8 @@ pub enum Rule {
     Contrast {
         /// The other experiment.
         than: String,
+        /// What is looked at there, if that is another metric.
+        metric: Option<String>,
         /// Larger; else smaller.
         larger: bool,
     },

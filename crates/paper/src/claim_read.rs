@@ -20,7 +20,7 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         "equal" => &["of", "against", "over", "pick", "margin"],
         "limit" => &["of", "against", "over", "pick", "paper", "bound"],
         "linear" => &["of", "against", "over"],
-        "contrast" => &["of", "against", "over", "than", "direction"],
+        "contrast" => &["of", "against", "over", "than", "than-metric", "direction"],
         _ => &["why"],
     }
 }
@@ -445,7 +445,7 @@ impl<'r> Context<'r, '_> {
 
     /// The other experiment of a contrast has the same variants, metrics and points.
     fn check_than(&mut self, rule: &Rule, of: &[Operand], against: &[Operand], over: &[String]) {
-        let Rule::Contrast { than, .. } = rule else { return };
+        let Rule::Contrast { than, metric, .. } = rule else { return };
         let scope = self.known_scope(than);
         let at = self.f.place("than");
         if scope.id == self.scope.id {

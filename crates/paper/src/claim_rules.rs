@@ -226,8 +226,12 @@ impl Claim {
                 format!("at {} {}", if *most { "most" } else { "least" }, self.number(*paper))
             }
             Rule::Linear => "a straight line".into(),
-            Rule::Contrast { than, larger } => {
-                format!("{} reduction than in {than}", if *larger { "larger" } else { "smaller" })
+            Rule::Contrast { than, metric, larger } => {
+                let than = match metric {
+                    Some(metric) => format!("of {metric} in {than}"),
+                    None => format!("in {than}"),
+                };
+                format!("{} reduction than {than}", if *larger { "larger" } else { "smaller" })
             }
             Rule::NotMeasured { .. } => "not measured here".into(),
         }
@@ -243,8 +247,9 @@ impl Claim {
         };
         match &self.rule {
             Rule::Reduction(_) => format!("{metric}: 1 - ({of}) / ({against}){over}"),
-            Rule::Contrast { than, .. } => {
-                format!("{metric}: 1 - ({of}) / ({against}){over}, here and in {than}")
+            Rule::Contrast { than, metric: there, .. } => {
+                let there = there.as_ref().map_or(String::new(), |m| format!(" ({m})"));
+                format!("{metric}: 1 - ({of}) / ({against}){over}, here and in {than}{there}")
             }
             Rule::Ratio { inverse: false, .. } => format!("{metric}: ({against}) / ({of}){over}"),
             Rule::Ratio { inverse: true, .. } => format!("{metric}: ({of}) / ({against}){over}"),

@@ -22,7 +22,8 @@ pub struct Discussion {
     pub text: String,
     /// The claims it is about, by position.
     pub claims: Vec<usize>,
-    /// Experiments that test the explanation.
+    /// Experiments, and declared spaces of settings, that test the explanation. A claim that is not
+    /// reproduced and has none is called unexplained.
     pub sensitivity: Vec<String>,
 }
 

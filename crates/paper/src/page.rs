@@ -38,6 +38,10 @@ pub struct ClaimRow {
     pub calibrated: bool,
     /// Whether the runs had other settings than the experiment's.
     pub changed: bool,
+    /// Whether the runs were scaled down.
+    pub quick: bool,
+    /// Whether nothing tests why it is not reproduced.
+    pub unexplained: bool,
     /// Why it differs.
     pub discussion: String,
     /// Discussions of the paper that are about it: their places on the page.
@@ -70,8 +74,6 @@ pub struct Why {
     pub title: String,
     /// Paragraphs.
     pub text: String,
-    /// The statements it is about, by name.
-    pub about: Vec<String>,
     /// Experiments that test it.
     pub sensitivity: Vec<String>,
 }
@@ -131,6 +133,7 @@ const CSS: &str = "\
 .mark.yes { color: var(--c2); } .mark.near { color: var(--c4); } .mark.no { color: var(--hot); }
 .mark.none { color: var(--soft); font-weight: 400; }
 .changed { color: var(--hot); white-space: nowrap; }
+.quick { color: var(--soft); border: 1px solid var(--line); border-radius: 4px; padding: 0 .3em; }
 table.claims { width: 100%; }
 table.claims td { white-space: normal; text-align: left; vertical-align: top; min-width: 6rem; }
 table.claims td:nth-child(2) { min-width: 16rem; }
@@ -398,6 +401,9 @@ fn claim(c: &ClaimRow) -> Html {
     let mut marks = Html::default();
     if c.calibrated {
         marks.push(&html!(" <span class=\"soft\">calibrated</span>"));
+    }
+    if c.quick {
+        marks.push_str(" <span class=\"quick\">quick</span>");
     }
     if c.changed {
         marks.push(&html!(" <span class=\"changed\">changed settings</span>"));

@@ -1,11 +1,16 @@
 //! From a figure of an experiment and the numbers of its runs to a drawing.
 
+mod stated;
+
+use super::claim::Claim;
 use super::claim_rules;
 use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
 use super::select::{self, Selector};
 use super::tables::Cell;
+use weir_plot::style::COLOURS;
 use weir_plot::{
-    Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
+    Across, Axis, Bar, BoxPlot, Figure, Layout, Paint, Panel, Point, Rule, Series, Shape, Style,
+    Unit,
 };
 use weir_results::metrics::Family;
 use weir_results::report::figures::look::{colour_of, styles};
@@ -34,9 +39,26 @@ pub trait Numbers {
 }
 
 /// The look of every variant: a scheme has the same colour in all figures, and so has a congestion
-/// control over PFC; variants of one of them differ in dash, marker and fill.
+/// control over PFC. Further variants of one of them differ in dash, marker and fill, and have
+/// colours that no scheme of the experiment has, as long as there are any.
 pub fn looks(subjects: &[Subject]) -> Vec<Style> {
-    styles(subjects.iter().map(|s| colour_of(&s.scheme, &s.cc)))
+    let mut all = styles(subjects.iter().map(|s| colour_of(&s.scheme, &s.cc)));
+    let mut taken: Vec<Paint> = Vec::new();
+    let further: Vec<usize> = (0..all.len())
+        .filter(|i| {
+            let paint = all[*i].paint;
+            let again = taken.contains(&paint);
+            taken.push(paint);
+            again
+        })
+        .collect();
+    let mut free = (0..COLOURS).map(Paint::Series).filter(|p| !taken.contains(p));
+    for i in further {
+        if let Some(paint) = free.next() {
+            all[i].paint = paint;
+        }
+    }
+    all
 }
 
 /// What is selected, for an axis: a metric of the same name may be another statistic for a run than
@@ -104,8 +126,14 @@ fn first_part(doc: &str) -> &str {
     doc.split([',', ':', ';']).next().unwrap_or(doc).trim()
 }
 
-/// Draws one figure of an experiment.
-pub fn draw(id: &str, spec: &FigureSpec, numbers: &dyn Numbers, note: &str) -> Figure {
+/// Draws one figure of an experiment, with what the paper says of it in `stated`.
+pub fn draw(
+    id: &str,
+    spec: &FigureSpec,
+    numbers: &dyn Numbers,
+    stated: &[&Claim],
+    note: &str,
+) -> Figure {
     let subjects = numbers.subjects();
     let looks = looks(&subjects);
     let mut shown: Vec<(String, Style)> =
@@ -114,10 +142,13 @@ pub fn draw(id: &str, spec: &FigureSpec, numbers: &dyn Numbers, note: &str) -> F
         let find = |v: &String| shown.iter().find(|(label, _)| label == v).cloned();
         shown = spec.variants.iter().filter_map(find).collect();
     }
-    let drawer = Drawer { spec, shown, parameters: numbers.parameters(), numbers };
+    let drawer = Drawer { spec, shown, parameters: numbers.parameters(), numbers, stated };
     let panels = drawer.panels();
-    let several = panels.iter().any(has_errors);
-    let interval = if several { "Means with 95 % confidence intervals over seeds." } else { "" };
+    let interval = match (panels.iter().any(has_errors), drawer.seeds()) {
+        (false, _) => "",
+        (true, 2) => "Means of two seeds, with both of them as ends of a line: no interval.",
+        (true, _) => "Means with 95 % confidence intervals over seeds.",
+    };
     let cut = match panels.iter().any(cuts_errors) {
         true => "An arrowhead at the end of an interval: it goes on beyond the axis.",
         false => "",
@@ -169,9 +200,17 @@ struct Drawer<'a> {
     shown: Vec<(String, Style)>,
     parameters: Vec<String>,
     numbers: &'a dyn Numbers,
+    stated: &'a [&'a Claim],
 }
 
 impl Drawer<'_> {
+    /// The fewest seeds of anything that has several.
+    fn seeds(&self) -> usize {
+        let panels = self.spec.panels.iter();
+        let cells = panels.flat_map(|p| self.cells(&self.any_metric(&p.select)));
+        cells.map(|c| c.seeds.len()).filter(|n| *n > 1).min().unwrap_or(0)
+    }
+
     fn panels(&self) -> Vec<Panel> {
         let mut panels = Vec::new();
         for panel in &self.spec.panels {
@@ -195,12 +234,14 @@ impl Drawer<'_> {
     }
 
     fn panel(&self, panel: &PanelSpec) -> Panel {
-        let (across, series, unit) = match self.spec.kind {
+        let (across, mut series, unit) = match self.spec.kind {
             FigureKind::Lines => self.lines(&panel.select),
             FigureKind::Bars => self.bars(&panel.select),
             FigureKind::Boxes => self.boxes(&panel.select),
             FigureKind::Cdf => self.distribution(&panel.select),
         };
+        let marks = self.published(&panel.select, &across, &series);
+        series.extend(marks);
         let up = match self.spec.kind {
             FigureKind::Cdf => Axis::linear("share of values not above", Unit::Share, 1.0),
             _ => self.axis(&panel.select, unit, &series),
@@ -239,10 +280,22 @@ impl Drawer<'_> {
                         add(b.high, 0.0);
                     });
                 }
-                Shape::Steps(_) | Shape::Spans(_) | Shape::Chain(_) => {}
+                Shape::Steps(_) | Shape::Spans(_) | Shape::Chain(_) | Shape::Marks(_) => {}
             }
         }
-        self.spec.rules.iter().for_each(|(at, _)| add(*at, 0.0));
+        for (at, _) in &self.spec.rules {
+            values.push(*at);
+            ends.push(*at);
+        }
+        // a published value far beyond all others is drawn at the end of the axis
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let least = values.iter().copied().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+        for s in series {
+            if let Shape::Marks(marks) = &s.shape {
+                let near = marks.iter().map(|m| m.value).filter(|v| *v <= highest * 3.0);
+                values.extend(near.filter(|v| !self.spec.log || *v * 10.0 >= least));
+            }
+        }
         // An interval of two or three seeds may be many times as long as any value: it is cut off
         // rather than let it flatten all values.
         let highest = values.iter().copied().fold(0.0, f64::max);
@@ -479,14 +532,25 @@ impl Drawer<'_> {
     }
 }
 
+/// The mean with its interval; of two seeds, whose interval would be twelve times as long as their
+/// difference, half of the difference.
 fn estimate(cell: &Cell) -> Option<Estimate> {
     let samples: Vec<f64> = cell.seeds.iter().map(|(_, x)| *x).collect();
-    Estimate::new(&samples)
+    let found = Estimate::new(&samples)?;
+    Some(match samples[..] {
+        [a, b] => Estimate { half_width: (a - b).abs() / 2.0, ..found },
+        _ => found,
+    })
 }
 
 /// The axis of a parameter.
 fn value_axis(label: &str, values: &[Quantity]) -> Axis {
     let unit = values.first().map_or(Unit::Number, |q| q.unit);
+    let whole = |q: &Quantity| q.number.fract() == 0.0;
+    let unit = match unit {
+        Unit::Number if values.iter().all(whole) => Unit::Count,
+        unit => unit,
+    };
     let low = values.iter().map(|q| q.number).fold(f64::INFINITY, f64::min);
     let high = values.iter().map(|q| q.number).fold(f64::NEG_INFINITY, f64::max);
     // several values that span decades stand evenly on a logarithmic axis

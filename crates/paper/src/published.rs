@@ -53,6 +53,8 @@ pub(super) struct Published {
     pub(super) verdicts: Vec<Row>,
     /// Its verdicts compare means, without intervals: it was published before values per seed were.
     pub(super) by_means: bool,
+    /// The experiment has variants that its published figures do not have.
+    pub(super) outdated: bool,
 }
 
 /// A published directory, and the papers that are known.
@@ -132,8 +134,11 @@ fn read(to: &Path, entry: Entry, paper: Option<&Paper>) -> Result<Published, Swe
             }
             false => of_claim(found, &variant),
         };
-        // a claim that was withdrawn since is not shown
-        if !known && paper.is_some() && found.is_none() {
+        // a claim that was withdrawn since is not shown, nor a variant that it no longer names
+        let named = |c: &Claim| {
+            variant.is_empty() || c.of.len() < 2 || c.of.iter().any(|o| c.label(o) == variant)
+        };
+        if !known && paper.is_some() && !found.is_some_and(named) {
             continue;
         }
         verdicts.push(Row {
@@ -153,7 +158,30 @@ fn read(to: &Path, entry: Entry, paper: Option<&Paper>) -> Result<Published, Swe
             needed: if known { row.text("needed_seeds")?.parse().ok() } else { None },
         });
     }
-    Ok(Published { entry, verdicts, by_means })
+    let outdated = paper.is_some_and(|paper| outdated(to, &entry, paper));
+    Ok(Published { entry, verdicts, by_means, outdated })
+}
+
+/// Whether a variant of an experiment is in none of its published figures.
+fn outdated(to: &Path, entry: &Entry, paper: &Paper) -> bool {
+    let id = entry.id.to_lowercase();
+    let Some(e) = paper.experiments.iter().find(|e| e.id == entry.id) else { return false };
+    // a figure of some variants says nothing about the others
+    if !e.figures.iter().any(|f| f.variants.is_empty()) {
+        return false;
+    }
+    let file = |figure: &str| to.join(&entry.paper).join(&id).join(format!("{id}-{figure}.csv"));
+    let texts: Vec<String> =
+        e.figures.iter().filter_map(|f| std::fs::read_to_string(file(&f.id)).ok()).collect();
+    let shown = |label: &String| {
+        // as a cell of a table
+        let cell = label.replace('"', "\"\"");
+        let has =
+            |t: &String| t.contains(&format!(",{cell},")) || t.contains(&format!("\"{cell}\""));
+        texts.iter().any(has)
+    };
+    let variants = &paper.runs_of(e).scope.variants;
+    !texts.is_empty() && !variants.iter().all(shown)
 }
 
 /// A row of a table with the names of its columns.
@@ -219,10 +247,10 @@ pub(super) fn counts<'a>(all: impl IntoIterator<Item = &'a Published>) -> Counts
 }
 
 /// Writes the summary tables.
-pub(super) fn write(to: &Path, all: &[Published]) -> Result<(), SweepError> {
+pub(super) fn write(to: &Path, all: &[Published], known: &[&Paper]) -> Result<(), SweepError> {
     replace(&to.join("experiments.csv"), &experiments(all))?;
     replace(&to.join("counts.csv"), &counts_csv(all))?;
-    replace(&to.join("not-reproduced.csv"), &not_reproduced(all))
+    replace(&to.join("not-reproduced.csv"), &not_reproduced(all, known))
 }
 
 fn experiments(all: &[Published]) -> Vec<u8> {
@@ -259,8 +287,15 @@ fn counts_csv(all: &[Published]) -> Vec<u8> {
     csv_text(["paper", "kind", "reading"].into_iter().chain(Four::COLUMNS), rows)
 }
 
-/// All that is not reproduced, each claim and reading once.
-pub(super) fn not_reproduced(all: &[Published]) -> Vec<u8> {
+/// All that is not reproduced, each claim and reading once, with what tests its explanation.
+pub(super) fn not_reproduced(all: &[Published], known: &[&Paper]) -> Vec<u8> {
+    let tested = |p: &Published, claim: &str| {
+        let paper = known.iter().find(|k| k.id == p.entry.paper);
+        let at = paper.and_then(|k| k.claims.iter().position(|c| c.id == claim));
+        let by = paper.zip(at).map(|(k, at)| k.tested_by(at)).unwrap_or_default();
+        if by.is_empty() { "unexplained".to_owned() } else { by.join("; ") }
+    };
+
     let rows = all.iter().flat_map(|p| {
         let not = p.verdicts.iter().filter(|v| v.outcome.is_not_reproduced());
         let row = |v: &Row| {
@@ -276,6 +311,7 @@ pub(super) fn not_reproduced(all: &[Published]) -> Vec<u8> {
                 reading.join("; "),
                 v.calibrated.to_string(),
                 v.own.to_string(),
+                tested(p, &v.claim),
             ]
         };
         not.map(row).collect::<Vec<_>>()
@@ -289,6 +325,7 @@ pub(super) fn not_reproduced(all: &[Published]) -> Vec<u8> {
         "reading_words",
         "calibrated",
         "own_check",
+        "explained_by",
     ];
     csv_text(heads, rows)
 }

@@ -68,7 +68,9 @@ fn remarks(c: &Collected<'_>, mode: Mode, changed: &str) -> String {
 /// All figures of an experiment; `changed` is what `--set` changed.
 pub fn figures(c: &Collected<'_>, mode: Mode, changed: &str) -> Vec<Figure> {
     let note = remarks(c, mode, changed);
-    let draw = |spec| plot::draw(&c.experiment.id, spec, c, &note);
+    let stated: Vec<&Claim> =
+        c.paper.claims.iter().filter(|claim| claim.experiment == c.experiment.id).collect();
+    let draw = |spec| plot::draw(&c.experiment.id, spec, c, &stated, &note);
     c.experiment.figures.iter().map(draw).collect()
 }
 
@@ -213,7 +215,7 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
             .map(|v| claim_row(c, v, setting))
             .collect(),
         counts: Counts::new([c]),
-        discussions: discussions(c),
+        discussions: discussions(c, setting),
     }
 }
 
@@ -223,7 +225,11 @@ fn why_id(p: &Paper, discussion: usize) -> String {
 }
 
 /// The discussions of claims that this experiment has verdicts on.
-fn discussions(c: &Collected<'_>) -> Vec<Why> {
+fn discussions(c: &Collected<'_>, setting: &Setting) -> Vec<Why> {
+    // they are about full runs
+    if setting.mode == Mode::Quick {
+        return Vec::new();
+    }
     let judged = |claim: &usize| c.verdicts.iter().any(|v| v.claim == *claim);
     let all = c.paper.discussions.iter().enumerate();
     let own = all.filter(|(_, d)| d.claims.iter().any(judged));
@@ -231,7 +237,6 @@ fn discussions(c: &Collected<'_>) -> Vec<Why> {
         id: why_id(c.paper, i),
         title: d.title.clone(),
         text: d.text.clone(),
-        about: d.claims.iter().map(|claim| c.paper.claims[*claim].id.clone()).collect(),
         sensitivity: d.sensitivity.clone(),
     };
     own.map(why).collect()
@@ -265,6 +270,9 @@ fn files(c: &Collected<'_>) -> Vec<(String, String)> {
 /// A claim with its verdicts.
 fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> ClaimRow {
     let (index, claim) = (verdicts[0].claim, c.claim(&verdicts[0]));
+    // a run that is the same in both modes is no quick run
+    let quick = setting.mode == Mode::Quick && c.plan.is_some();
+    let discussed = c.paper.discussed(index).filter(|_| setting.mode == Mode::Full);
     let finding = |v: &Verdict| Finding {
         variant: v.reading.clone(),
         measured: match v.outcome.why() {
@@ -289,8 +297,10 @@ fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> Clai
         findings: verdicts.iter().map(finding).collect(),
         calibrated: claim.calibrated,
         changed: !setting.overrides.sets.is_empty(),
-        discussion: claim.discussion.clone(),
-        discussed: c.paper.discussed(index).map(|i| why_id(c.paper, i)).collect(),
+        quick,
+        unexplained: !quick && c.paper.tested_by(index).is_empty(),
+        discussion: if quick { String::new() } else { claim.discussion.clone() },
+        discussed: discussed.map(|i| why_id(c.paper, i)).collect(),
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn write(to: &Path, papers: &[&Paper], fresh: &[Entry]) -> Result<(),
             }
         }
         replace(&to.join("README.md"), summary(&shown.all, &shown.known).as_bytes())?;
-        published::write(to, &shown.all)
+        published::write(to, &shown.all, &shown.known)
     })
 }
 
@@ -58,8 +58,13 @@ fn paragraphs(text: &str) -> String {
 }
 
 /// What verdicts of an experiment rest on that was published before values per seed were.
-const BY_MEANS: &str = "Published before values per seed were: these verdicts compare means, \
-    without intervals, and are to be judged again when the experiment is run again.";
+const BY_MEANS: &str = "Published before values per seed were, and before readings and settings \
+    of this paper were revised: these verdicts compare means, without intervals, and drawings may \
+    name variants that the experiment no longer has. It is to be run again.";
+
+/// What is said of an experiment whose variants have changed since.
+const OUTDATED: &str = "Published before variants of this experiment were revised: drawings name \
+    those of then. It is to be run again.";
 
 /// Counts of verdicts per paper: numbers, orders and trends, the primary reading first.
 fn count_table(papers: &[&[Published]], known: &[&Paper]) -> String {
@@ -131,6 +136,16 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
             if by_means == 1 { "was" } else { "were" }
         );
     }
+    let outdated = all.iter().filter(|p| p.outdated && !p.by_means).count();
+    if outdated > 0 {
+        let _ = write!(
+            out,
+            "{} (marked +) {} published before variants of {} were revised.\n\n",
+            format::plural(outdated as u64, "experiment"),
+            if outdated == 1 { "was" } else { "were" },
+            if outdated == 1 { "it" } else { "them" }
+        );
+    }
     let runs: u64 = all.iter().map(|p| p.entry.runs).sum();
     let _ = write!(
         out,
@@ -145,7 +160,12 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
         let of = known.iter().find(|k| k.id == *paper);
         let e = of.and_then(|k| k.experiments.iter().find(|e| e.id == *id));
         let title = e.map_or("", |e| e.title.as_str());
-        let (anchor, star) = (id.to_lowercase(), if p.by_means { " \\*" } else { "" });
+        let star = match (p.by_means, p.outdated) {
+            (true, _) => " \\*",
+            (false, true) => " +",
+            (false, false) => "",
+        };
+        let anchor = id.to_lowercase();
         let _ = write!(
             out,
             "| [{id}]({paper}.md#{anchor}){star} | {} | {runs} | {}",
@@ -199,6 +219,8 @@ fn experiment(to: &Path, paper: &Paper, e: &Experiment, p: &Published) -> String
     }
     if p.by_means {
         let _ = write!(out, "{BY_MEANS}\n\n");
+    } else if p.outdated {
+        let _ = write!(out, "{OUTDATED}\n\n");
     }
     let runs_of = paper.runs_of(e).id.to_lowercase();
     let values = format!("{}/{runs_of}/{}", paper.id, values::FILE);
@@ -258,18 +280,25 @@ fn claims(p: &Published, paper: &Paper, values: Option<&str>) -> String {
                 false => format!("{}: ", plain(&v.variant)),
             };
             let calibrated = if v.calibrated { " (calibrated)" } else { "" };
+            let at = paper.claims.iter().position(|c| c.id == v.claim);
+            let open = v.outcome.is_not_reproduced() && !v.calibrated;
+            let open = open && at.is_some_and(|claim| paper.tested_by(claim).is_empty());
+            let unexplained = if open { ", unexplained" } else { "" };
             let verdict = match by_means {
                 true => v.outcome.name().to_owned(),
                 false => plain(&verdict::words(&v.outcome, &v.why, v.needed)),
             };
-            let _ = writeln!(out, "| {common} | {variant}{measured} | {verdict}{calibrated} |");
+            let _ = writeln!(
+                out,
+                "| {common} | {variant}{measured} | {verdict}{calibrated}{unexplained} |"
+            );
         }
     }
     out.push('\n');
     for of in rows.chunk_by(|a, b| a.claim == b.claim) {
         let claim = paper.claims.iter().find(|c| c.id == of[0].claim);
         if let Some(c) = claim.filter(|c| !c.discussion.is_empty()) {
-            let _ = write!(out, "`{}`: {}", c.id, paragraphs(&c.discussion));
+            let _ = write!(out, "*{}.* {}", plain(&c.says), paragraphs(&c.discussion));
         }
     }
     out
@@ -281,20 +310,19 @@ fn discussion(paper: &Paper, d: &Discussion, known: &[&Paper]) -> String {
         false => format!("**{}.** ", plain(d.title.trim_end_matches('.'))),
     };
     out.push_str(&paragraphs(&d.text));
-    let ids: Vec<String> = d.claims.iter().map(|c| format!("`{}`", paper.claims[*c].id)).collect();
-    let _ = write!(out, "About {}.", ids.join(", "));
     let link = |id: &String| {
         let has = |p: &&&Paper| p.experiments.iter().any(|e| e.id.eq_ignore_ascii_case(id));
         let of = std::iter::once(&paper).chain(known).find(has);
         let file =
             of.filter(|p| p.id != paper.id).map_or(String::new(), |p| format!("{}.md", p.id));
+        // a declared space of settings has a place of this name
         format!("[{id}]({file}#{})", id.to_lowercase())
     };
     if !d.sensitivity.is_empty() {
         let links: Vec<String> = d.sensitivity.iter().map(link).collect();
-        let _ = write!(out, " Tested by {}.", links.join(", "));
+        let _ = write!(out, "Tested by {}.\n\n", links.join(", "));
     }
-    out + "\n\n"
+    out
 }
 
 #[cfg(test)]

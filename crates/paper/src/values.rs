@@ -9,7 +9,7 @@
 //! seed, with the digest of its flows. Judging claims again needs nothing else.
 
 use super::catalogue::Paper;
-use super::claim::{Operand, Rule};
+use super::claim::Rule;
 use super::experiment::Experiment;
 use super::select::{Scope, Selector};
 use super::tables::{PublishedRun, Tables};
@@ -28,14 +28,19 @@ fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
     };
     let mut all: Vec<(String, Selector)> = Vec::new();
     for claim in &paper.claims {
-        let than = match &claim.rule {
-            Rule::Contrast { than, .. } => own(than),
-            _ => false,
-        };
-        let read = |o: &&Operand| than || own(&o.experiment);
+        let here = claim.operands().filter(|o| own(&o.experiment)).map(|o| o.select.clone());
+        let mut read: Vec<Selector> = here.collect();
+        if let Rule::Contrast { than, metric, .. } = &claim.rule
+            && own(than)
+        {
+            read.extend(claim.operands().map(|o| {
+                let metric = metric.clone().unwrap_or_else(|| o.select.metric.clone());
+                Selector { metric, ..o.select.clone() }
+            }));
+        }
         // with percentiles of flows, how many flows there are
-        let read = claim.operands().filter(read).map(|o| &o.select);
-        for s in read.flat_map(|s| [Some(s.clone()), s.flows().map(|(f, _)| f)]).flatten() {
+        let all_of = |s: Selector| [s.flows().map(|(f, _)| f), Some(s)];
+        for s in read.into_iter().flat_map(all_of).flatten() {
             let name = s.column();
             if !all.iter().any(|(known, _)| *known == name) {
                 all.push((name, Selector { at: Vec::new(), ..s }));

@@ -139,6 +139,8 @@ impl Axis {
             .map(|m| m * power)
             .find(|s| *s >= rough)
             .unwrap_or(10.0 * power);
+        // there is no half of what is counted
+        let step = if self.unit == Unit::Count { step.max(1.0 / divisor) } else { step };
         let decimals = (-libm::floor(libm::log10(step)).min(0.0)).min(17.0) as usize;
         let first = libm::ceil(self.low / divisor / step - 1e-9) as i64;
         let last = libm::floor(self.high / divisor / step + 1e-9) as i64;
@@ -233,6 +235,14 @@ mod tests {
             assert!(Axis::log("x", Unit::Number, most, most).ticks(5).len() <= 400);
             assert!(Axis::between("x", Unit::Number, 0.0, 0.0).ticks(5).len() <= 101);
         }
+    }
+
+    #[test]
+    fn there_are_no_halves_of_what_is_counted() {
+        let axis = Axis::between("queues", Unit::Count, 1.0, 3.0);
+        assert_eq!(texts(&axis, 9), ["1", "2", "3"]);
+        assert_eq!(texts(&Axis::linear("lost", Unit::Count, 0.4), 5), ["0"]);
+        assert_eq!(texts(&Axis::between("load", Unit::Number, 1.0, 3.0), 5).len(), 5);
     }
 
     #[test]

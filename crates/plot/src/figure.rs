@@ -91,6 +91,21 @@ pub enum Shape {
     Spans(Vec<Vec<(f64, f64)>>),
     /// A chain over the rows of the axis across: along rows, and from row to row.
     Chain(Vec<Link>),
+    /// Published values, drawn over everything else.
+    Marks(Vec<Mark>),
+}
+
+/// A published value, to compare with what is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Across: a value of the axis, or the place of a name, from zero.
+    pub at: f64,
+    /// Beside which of several bars of a name it belongs: the place, and how many there are.
+    pub lane: Option<(usize, usize)>,
+    /// Up.
+    pub value: f64,
+    /// Words about it.
+    pub note: String,
 }
 
 /// A link of a chain over rows.
@@ -273,7 +288,7 @@ impl Figure {
         let of = |s: &Shape| match s {
             Shape::Boxes(_) => Kind::Boxes,
             Shape::Spans(_) | Shape::Chain(_) => Kind::Spans,
-            Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) => Kind::Values,
+            Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) | Shape::Marks(_) => Kind::Values,
         };
         let shapes = self.panels.iter().flat_map(|p| p.series.iter().map(|s| of(&s.shape)));
         shapes.into_iter().find(|k| *k != Kind::Values).unwrap_or(Kind::Values)
@@ -351,6 +366,16 @@ impl Panel {
                         spans.flat_map(|(i, row)| row.iter().map(move |span| (i, span))).collect();
                     for (i, (from, to)) in spans.iter().step_by(form.every(spans.len())) {
                         add(s, name(*i), vec![up(*from), up(*to)], "");
+                    }
+                }
+                Shape::Marks(marks) => {
+                    for m in marks {
+                        // places of names are counted, and so stand for a name
+                        let place = match &self.across {
+                            Across::Values(_) => across(m.at),
+                            Across::Names { .. } | Across::Rows { .. } => name(m.at as usize),
+                        };
+                        add(s, place, vec![up(m.value)], &m.note);
                     }
                 }
                 Shape::Chain(links) => {

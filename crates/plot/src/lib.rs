@@ -49,7 +49,7 @@ pub mod svg;
 pub use axis::{Axis, Scale, Tick, show};
 pub use draw::Size;
 pub use figure::{
-    Across, Bar, BoxPlot, Data, Figure, Layout, Link, Panel, Point, Rule, Series, Shape,
+    Across, Bar, BoxPlot, Data, Figure, Layout, Link, Mark, Panel, Point, Rule, Series, Shape,
 };
 pub use style::{Paint, Style, Theme};
 pub use weir_core::Unit;

@@ -163,11 +163,14 @@ fn few(tables: &Tables, o: &Operand) -> Option<(f64, f64)> {
 /// What is judged with one of several `of`s.
 fn operands(claim: &Claim, of: &[Operand], library: &dyn Library) -> Vec<Operand> {
     let mut all: Vec<Operand> = of.iter().chain(&claim.against).cloned().collect();
-    if let Rule::Contrast { than, .. } = &claim.rule {
+    if let Rule::Contrast { than, metric, .. } = &claim.rule {
         let there = |o: &Operand| {
             let mut there = Operand { experiment: than.clone(), ..o.clone() };
             let known = library.tables(than).map_or(&[][..], |t| t.parameters.as_slice());
             there.select.at.retain(|(name, _)| known.contains(name));
+            if let Some(metric) = metric {
+                there.select.metric.clone_from(metric);
+            }
             there
         };
         let others: Vec<Operand> = all.iter().map(there).collect();

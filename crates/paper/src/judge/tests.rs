@@ -454,6 +454,27 @@ fn a_gain_is_compared_with_that_of_another_experiment() {
     assert!(v.rows[1].starts_with("Y: variant=A load=60 [slowdown_mean]"), "{:?}", v.rows);
 }
 
+/// A gain may be compared with that in another metric: the tail gains more than the median.
+#[test]
+fn a_gain_is_compared_with_that_in_another_metric() {
+    let table = |metric: &'static str, a: &[f64], b: &[f64]| {
+        let cells: [(&str, &[&str], &[f64]); 2] = [("A", &["60"], a), ("B", &["60"], b)];
+        Tables::by_hand(&["load"], metric, &cells)
+    };
+    let two = Two(
+        table("slowdown_p99", &[5.0, 5.1, 4.9], &[10.0, 10.1, 9.9]),
+        table("slowdown_p50", &[9.0, 9.2, 8.9], &[10.0, 10.1, 9.9]),
+    );
+    let text = "at = { load = 60 }\nkind = \"contrast\"\nof = \"A\"\nagainst = \"B\"\n\
+        metric = \"slowdown_p99\"\nthan = \"Y\"\nthan-metric = \"slowdown_p50\"\n\
+        direction = \"larger\"";
+    let claim = read(text).unwrap_or_else(|e| panic!("{e}"));
+    let v = judge(0, &claim, &two, false).remove(0);
+    assert_eq!(v.outcome, YES, "{v:?}");
+    assert!(v.rows.iter().any(|r| r.contains("[slowdown_p50]")), "{:?}", v.rows);
+    assert!(claim.quantity().ends_with("here and in Y (slowdown_p50)"), "{}", claim.quantity());
+}
+
 #[test]
 fn rules_that_cannot_fail_are_refused_when_they_are_read() {
     for (text, expected) in [

@@ -25,6 +25,8 @@ fn row_of(marks: &[(&str, Judgement)]) -> ClaimRow {
         findings: marks.iter().map(finding).collect(),
         calibrated: false,
         changed: false,
+        quick: false,
+        unexplained: false,
         discussion: String::new(),
         discussed: vec![text("a-why-1")],
     }
@@ -44,7 +46,6 @@ fn lab() -> Vec<Part> {
         id: "a-why-1".into(),
         title: "A < B".into(),
         text: "because\n\nof it".into(),
-        about: vec!["c".into()],
         sensitivity: vec!["A-1S".into()],
     };
     let section = Section {
@@ -141,11 +142,27 @@ fn changed_settings_are_marked_at_the_top_and_at_each_verdict() {
 }
 
 #[test]
-fn a_discussion_says_what_it_is_about_and_what_tests_it() {
+fn a_discussion_says_what_tests_it() {
     let page = shown(&lab(), "full");
     assert!(page.contains("id=\"a-why-1\"") && page.contains("<h4>A &lt; B</h4>"));
     assert!(page.contains("<p>because</p>\n<p>of it</p>"));
-    assert!(page.contains("About c. Tested by <a href=\"#A-1S\">A-1S</a>."));
+    assert!(page.contains("<p class=\"soft\">Tested by <a href=\"#A-1S\">A-1S</a>.</p>"));
+}
+
+/// At each verdict of a quick run, and at each that is not reproduced and that nothing tests.
+#[test]
+fn quick_verdicts_and_unexplained_ones_say_so() {
+    let mut parts = lab();
+    parts[0].sections[0].claims.iter_mut().for_each(|c| (c.quick, c.unexplained) = (true, true));
+    let page = shown(&parts, "quick");
+    assert_eq!(page.matches("class=\"quick\">quick</span>").count(), 3);
+    assert_eq!(page.matches("unexplained</span>").count(), 1);
+}
+
+#[test]
+fn text_between_backticks_is_code() {
+    assert_eq!(marked_up("run `a <b>` now"), "run <code>a &lt;b&gt;</code> now");
+    assert_eq!(marked_up("one ` alone"), "one ` alone");
 }
 
 #[test]

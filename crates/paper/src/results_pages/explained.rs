@@ -22,7 +22,9 @@ pub(super) fn sections(to: &Path, paper: &Paper) -> Result<String, SweepError> {
 }
 
 fn section(r: &Record, directory: &str) -> String {
-    let mut out = format!("## What would have to be true: {}\n\n", plain(&r.title));
+    let id = r.id.to_lowercase();
+    let title = plain(&r.title);
+    let mut out = format!("<a id=\"{id}\"></a>\n\n## What would have to be true: {title}\n\n");
     let _ = write!(out, "*{}.*\n\n{}.\n\n", plain(&r.label), plain(&r.basis()));
     out.push_str(&table(r, r.rows(), r.claims.len()));
     for sentence in &r.sentences {
@@ -57,7 +59,7 @@ fn section(r: &Record, directory: &str) -> String {
 
 fn table(r: &Record, rows: &[Row], claims: usize) -> String {
     let mut heads = vec![String::new(), "contradicts".to_owned()];
-    heads.extend(r.quantities.iter().map(|q| plain(&q.claim)));
+    heads.extend(r.quantities.iter().map(|q| plain(&q.says)));
     heads.push(format!("claims held, of {claims}"));
     let mut out =
         format!("| {} |\n|---|---|{}\n", heads.join(" | "), "--:|".repeat(heads.len() - 2));

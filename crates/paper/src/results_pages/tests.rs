@@ -26,7 +26,12 @@ fn published(id: &str, verdicts: &[(&str, &str, Judgement)]) -> Published {
         needed: None,
     };
     let entry = Entry { paper: "p".into(), id: id.into(), own: false, runs: 3 };
-    Published { entry, verdicts: verdicts.iter().map(row).collect(), by_means: false }
+    Published {
+        entry,
+        verdicts: verdicts.iter().map(row).collect(),
+        by_means: false,
+        outdated: false,
+    }
 }
 
 #[test]
@@ -43,10 +48,10 @@ fn the_summary_counts_the_primary_reading_first_and_marks_what_has_no_intervals(
     assert!(page.contains("2 experiments, 6 runs."), "{page}");
     assert!(page.contains("| [P-2](p.md#p-2) \\* |  | 3 | 0 / 0 / 0 / 1 |"), "{page}");
     assert!(page.contains("1 experiment (marked *) was published before values"), "{page}");
-    let open = String::from_utf8(published::not_reproduced(&all)).expect("text");
+    let open = String::from_utf8(published::not_reproduced(&all, &[])).expect("text");
     assert_eq!(
         open,
-        "paper,experiment,claim,kind,reading,reading_words,calibrated,own_check\n\
-         p,P-1,a,number,other,y,false,false\n"
+        "paper,experiment,claim,kind,reading,reading_words,calibrated,own_check,explained_by\n\
+         p,P-1,a,number,other,y,false,false,unexplained\n"
     );
 }

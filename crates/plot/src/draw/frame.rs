@@ -63,10 +63,35 @@ pub(super) fn strip_ticks(panel: &Panel, own_unit: bool) -> Vec<Tick> {
     ticks.unwrap_or_default()
 }
 
-/// Room for the axis up of a panel with these ticks.
-pub(super) fn left_of(panel: &Panel, size: &Size, ticks: &[Tick]) -> f64 {
+/// Room for the axis up of a panel with these ticks, with a title of so many lines.
+pub(super) fn left_of(panel: &Panel, size: &Size, ticks: &[Tick], lines: usize) -> f64 {
     let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
-    labels + size.text * if panel.up.label.is_empty() { 0.8 } else { 2.3 }
+    let more = size.text * LINE * lines.saturating_sub(1) as f64;
+    labels + size.text * if panel.up.label.is_empty() { 0.8 } else { 2.3 } + more
+}
+
+/// From one line of a title to the next, over the size of the text.
+const LINE: f64 = 1.15;
+
+/// The title of an axis up in at most three lines, for a plot of this height.
+pub(super) fn title_lines(panel: &Panel, size: &Size, height: f64) -> Vec<String> {
+    let room = height + size.text * 2.0;
+    let title = panel.up.title();
+    let mut lines: Vec<String> = Vec::new();
+    for word in title.split(' ') {
+        match lines.last_mut() {
+            Some(line) if wide(&format!("{line} {word}"), size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    if lines.len() > 3 {
+        let rest = lines.split_off(2).join(" ");
+        lines.push(rest);
+    }
+    lines.iter().map(|line| clip(line, size.text, Weight::Regular, room)).collect()
 }
 
 /// Whether there is no room for all that could stand beside bars.
@@ -266,9 +291,10 @@ impl<'a> Frame<'a> {
         if self.strip.is_some() {
             return;
         }
-        let title = clip(&self.panel.up.title(), t, Weight::Regular, plot.h + t * 2.0);
-        let at = (self.left + t, plot.y + plot.h / 2.0);
-        scene.push(Item::text(at, &title, t, Anchor::Middle).upwards());
+        for (i, line) in title_lines(self.panel, self.size, plot.h).iter().enumerate() {
+            let at = (self.left + t * (1.0 + LINE * i as f64), plot.y + plot.h / 2.0);
+            scene.push(Item::text(at, line, t, Anchor::Middle).upwards());
+        }
     }
 
     /// Ticks, labels and title of a horizontal axis at the lower edge.

@@ -4,10 +4,10 @@ use super::clip;
 use super::frame::{Frame, note};
 use super::rows;
 use crate::axis::show;
-use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
+use crate::figure::{Across, Bar, BoxPlot, Mark, Point, Series, Shape};
 use crate::font::Weight;
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
-use crate::style::{Paint, Style};
+use crate::style::{Marker, Paint, Style};
 
 /// A line has no more points than this, and about one for every point of the plot's width; of each
 /// stretch the lowest and the highest are kept.
@@ -42,6 +42,7 @@ pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
             }
             Shape::Spans(rows) => rows::spans(frame, scene, series, rows),
             Shape::Chain(links) => rows::chain(frame, scene, series, links),
+            Shape::Marks(marks) => published(frame, scene, series, marks),
             Shape::Boxes(all) => {
                 for (i, five) in all.iter().enumerate() {
                     let Some(five) = five else { continue };
@@ -202,6 +203,32 @@ fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, 
     }
     polyline(scene, series, &path, frame.size.line);
     sparse_markers(frame, scene, series.style, &path, i);
+}
+
+/// Hollow marks: what was published. A value beyond the axis is at its end.
+fn published(frame: &Frame<'_>, scene: &mut Scene, series: &Series, marks: &[Mark]) {
+    let names = frame.row_count();
+    for m in marks {
+        let (lane, lanes) = m.lane.unwrap_or((0, 1));
+        let slot = Slot { name: m.at as usize, names, lane, lanes };
+        let middle = |length: f64| {
+            let (begin, wide) = slot.along(length);
+            begin + wide / 2.0
+        };
+        let at = match &frame.panel.across {
+            Across::Values(_) => (x_of(frame, m.at), frame.up(m.value)),
+            Across::Names { .. } => (frame.plot.x + middle(frame.plot.w), frame.up(m.value)),
+            Across::Rows { .. } => (frame.along(m.value), frame.plot.y + middle(frame.plot.h)),
+        };
+        let title = format!("{}: {} {}", series.name, show(frame.panel.up.unit, m.value), m.note);
+        hollow(scene, at, frame.size.line * 2.0, title.trim());
+    }
+}
+
+/// A diamond with an outline, which is seen on every colour.
+pub(super) fn hollow(scene: &mut Scene, at: (f64, f64), r: f64, title: &str) {
+    scene.push(Item::marker(Marker::Diamond, at, r * 1.6, Paint::Ink));
+    push_titled(scene, Item::marker(Marker::Diamond, at, r, Paint::Paper), title);
 }
 
 /// A bar that stands.

@@ -27,7 +27,7 @@ pub struct Size {
 
 impl Size {
     /// For a page on a screen; the page scales it.
-    pub const PAGE: Self = Self { width: 720.0, text: 12.0, line: 1.8, columns: 2, shape: 0.36 };
+    pub const PAGE: Self = Self { width: 720.0, text: 12.0, line: 1.8, columns: 3, shape: 0.36 };
     /// One column of a two-column paper (3.33 inches).
     pub const COLUMN: Self = Self { width: 240.0, text: 7.5, line: 1.1, columns: 1, shape: 0.58 };
     /// Both columns of a two-column paper (7 inches).
@@ -53,6 +53,9 @@ pub fn scene(figure: &Figure, size: &Size) -> Scene {
     scene
 }
 
+/// Height over width of plots that stand beside each other.
+const SQUARER: f64 = 0.62;
+
 /// Panels in rows and columns; returns where they end.
 fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: bool) -> f64 {
     let rows_only = |p: &Panel| matches!(p.across, Across::Rows { .. });
@@ -65,7 +68,12 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
         }
     };
     let width = (size.width - size.gap() * (columns - 1) as f64) / columns as f64;
-    let left = |p: &Panel| frame::left_of(p, size, &p.up.ticks(5));
+    let shape = if columns == 1 { size.shape } else { size.shape.max(SQUARER) };
+    let least = width * 0.75 * shape;
+    let left = |p: &Panel| {
+        let lines = frame::title_lines(p, size, least).len();
+        frame::left_of(p, size, &p.up.ticks(5), lines)
+    };
     let left = figure.panels.iter().map(left).fold(0.0, f64::max);
     // bars of all panels begin and end at the same places
     let brief = frame::brief_notes(&figure.panels, size);
@@ -77,7 +85,6 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
             true => size.text * 1.7,
             false => size.text * 0.5,
         };
-        let shape = if columns == 1 { size.shape } else { size.shape.max(0.55) };
         for (i, panel) in row.iter().enumerate() {
             let x = i as f64 * (width + size.gap());
             let y = y + head;
@@ -101,7 +108,7 @@ fn strips(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64) -> f64 {
     let t = size.text;
     let title = figure.panels.first().map(|p| p.up.title()).unwrap_or_default();
     let own_unit = |p: &Panel| p.up.title() != title;
-    let left = |p: &Panel| frame::left_of(p, size, &frame::strip_ticks(p, own_unit(p)));
+    let left = |p: &Panel| frame::left_of(p, size, &frame::strip_ticks(p, own_unit(p)), 1);
     let left = figure.panels.iter().map(left).fold(0.0, f64::max);
     let (top, last) = (y, figure.panels.len().saturating_sub(1));
     for (i, panel) in figure.panels.iter().enumerate() {
@@ -146,12 +153,24 @@ fn clip(text: &str, size: f64, weight: Weight, room: f64) -> String {
     String::new()
 }
 
+/// The sample of a series in the legend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    Line,
+    Area,
+    Mark,
+}
+
 /// Names that the axis across does not say already, with their looks.
-fn legend_entries(figure: &Figure) -> Vec<(&str, Style, bool)> {
-    let mut entries: Vec<(&str, Style, bool)> = Vec::new();
+fn legend_entries(figure: &Figure) -> Vec<(&str, Style, Sample)> {
+    let mut entries: Vec<(&str, Style, Sample)> = Vec::new();
     for s in figure.panels.iter().flat_map(|p| &p.series) {
-        let line = matches!(s.shape, Shape::Line(_) | Shape::Steps(_) | Shape::Chain(_));
-        let entry = (s.name.as_str(), s.style, line);
+        let sample = match s.shape {
+            Shape::Line(_) | Shape::Steps(_) | Shape::Chain(_) => Sample::Line,
+            Shape::Marks(_) => Sample::Mark,
+            _ => Sample::Area,
+        };
+        let entry = (s.name.as_str(), s.style, sample);
         if !s.name.is_empty() && !entries.contains(&entry) {
             entries.push(entry);
         }
@@ -159,7 +178,8 @@ fn legend_entries(figure: &Figure) -> Vec<(&str, Style, bool)> {
     // strips of one series each say in their titles what it is
     let titled =
         figure.layout == Layout::Strips && figure.panels.iter().all(|p| p.series.len() < 2);
-    if entries.len() < 2 || titled { Vec::new() } else { entries }
+    let marked = entries.iter().any(|e| e.2 == Sample::Mark);
+    if (entries.len() < 2 && !marked) || titled { Vec::new() } else { entries }
 }
 
 /// Draws the legend from `top` down; returns where it ends.
@@ -171,13 +191,13 @@ fn legend(scene: &mut Scene, figure: &Figure, size: &Size, top: f64) -> f64 {
     let (sample, height) = (size.text * 2.0, size.text * 1.45);
     let start = size.text;
     let (mut x, mut y) = (start, top + size.text);
-    for (name, style, line) in entries {
+    for (name, style, look) in entries {
         let name = clip(name, size.text, Weight::Regular, size.width - sample - 3.0 * size.text);
         let wide = sample + size.text * 0.5 + font::width(&name, size.text, Weight::Regular);
         if x + wide > size.width && x > start {
             (x, y) = (start, y + height);
         }
-        key(scene, style, line, (x, y - size.text * 0.35, sample), size);
+        key(scene, style, look, (x, y - size.text * 0.35, sample), size);
         let at = (x + sample + size.text * 0.4, y);
         scene.push(Item::text(at, &name, size.text, Anchor::Start));
         x += wide + size.text * 1.2;
@@ -186,8 +206,10 @@ fn legend(scene: &mut Scene, figure: &Figure, size: &Size, top: f64) -> f64 {
 }
 
 /// A sample of how a series looks.
-fn key(scene: &mut Scene, style: Style, line: bool, (x, y, wide): (f64, f64, f64), size: &Size) {
-    if line {
+fn key(scene: &mut Scene, style: Style, look: Sample, (x, y, wide): (f64, f64, f64), size: &Size) {
+    if look == Sample::Mark {
+        marks::hollow(scene, (x + wide / 2.0, y), size.line * 2.0, "");
+    } else if look == Sample::Line {
         let mut stroke = Item::line((x, y), (x + wide, y), style.paint, size.line);
         if let Item::Path { stroke: Some(Stroke { dash, .. }), .. } = &mut stroke {
             *dash = style.dash.pattern();
