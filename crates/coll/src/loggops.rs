@@ -232,7 +232,7 @@ impl<'a> Model<'a> {
             Kind::Calc => {
                 let end = t.checked_add(o.size);
                 let end = end.ok_or_else(|| Stuck::TooLong(self.place(rank, op)))?;
-                self.state(rank).cpu_free[usize::from(o.cpu)] = end;
+                self.state(rank).cpu_free.set(o.cpu, end);
                 self.tell(rank, op, Wait::Completion, end);
             }
             Kind::Send => self.send(t, rank, op)?,

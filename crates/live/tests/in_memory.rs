@@ -266,8 +266,8 @@ fn lie(frame: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = frame.to_vec();
     for _ in 0..random.below(5) {
         // what counts stands at the front of the payload
-        let within = if random.below(2) == 0 { 12 } else { bytes.len() - 14 };
-        let at = 14 + random.below(within);
+        let from = if random.below(2) == 0 { 12 } else { bytes.len() - 14 };
+        let at = 14 + random.below(from);
         bytes[at] = [0, 1, 0xff, random.next() as u8][random.below(4)];
     }
     if random.below(8) == 0 {

@@ -252,7 +252,8 @@ impl<'r> Context<'r, '_> {
                 let (than, at) = self.f.text_at("than")?;
                 let than = scope_of(self.scopes, &than, at, self.f)?.id.clone();
                 let direction = direction?;
-                Rule::Contrast { than, larger: direction == "larger" }
+                let metric = self.f.text_at("than-metric").map(|(name, _)| name);
+                Rule::Contrast { than, metric, larger: direction == "larger" }
             }
             _ => Rule::NotMeasured { why: self.f.required("why") },
         })
@@ -447,13 +448,15 @@ impl<'r> Context<'r, '_> {
     fn check_than(&mut self, rule: &Rule, of: &[Operand], against: &[Operand], over: &[String]) {
         let Rule::Contrast { than, metric, .. } = rule else { return };
         let scope = self.known_scope(than);
-        let at = self.f.place("than");
+        let key = if metric.is_some() { "than-metric" } else { "than" };
+        let at = self.f.place(key);
         if scope.id == self.scope.id {
             self.f.error("`than` is the claim's own experiment", at, "name another one");
         }
         for operand in of.iter().chain(against) {
             select::check_variant(self.f, &operand.variant, at, scope);
-            let there = operand.at(scope);
+            let mut there = operand.at(scope);
+            there.select.metric = metric.clone().unwrap_or(there.select.metric);
             select::check_metric(self.f, &there.select, scope, at);
             select::check_point(self.f, &there.select, scope, over, at);
         }

@@ -181,6 +181,12 @@ pub(crate) const OF_CLAIM: &[Key] = &[
     key("why", Kind::Text, "", "Why it is not measured."),
     key("variant", VARIANT, "", "Of which variant."),
     key("than", Kind::Text, "", "The other experiment."),
+    key(
+        "than-metric",
+        Kind::Text,
+        "",
+        "The column of a table of the other experiment, if another.",
+    ),
     key("primary", Kind::Bool, "false", "Whether it is about the primary reading."),
 ];
 

@@ -321,7 +321,19 @@ fn row(name: &Html, c: &Counts, shown: &[usize]) -> Html {
 /// Text as paragraphs: an empty line begins a new one.
 fn paragraphs(text: &str, class: &Html) -> Html {
     let parts = text.split("\n\n").map(str::trim).filter(|p| !p.is_empty());
-    parts.map(|p| html!("<p{}>{}</p>\n", class, p)).collect()
+    parts.map(|p| html!("<p{}>{}</p>\n", class, marked_up(p))).collect()
+}
+
+/// Text of a page: what stands between two backticks is code.
+fn marked_up(text: &str) -> Html {
+    let parts: Vec<&str> = text.split('`').collect();
+    let paired = parts.len() % 2 == 1;
+    let part = |(i, part): (usize, &&str)| match (paired, i % 2) {
+        (true, 1) => html!("<code>{}</code>", part),
+        (false, _) if i > 0 => html!("`{}", part),
+        _ => html!("{}", part),
+    };
+    parts.iter().enumerate().map(part).collect()
 }
 
 fn part(p: &Part) -> Html {
@@ -403,7 +415,7 @@ fn claim(c: &ClaimRow) -> Html {
         marks.push(&html!(" <span class=\"soft\">calibrated</span>"));
     }
     if c.quick {
-        marks.push_str(" <span class=\"quick\">quick</span>");
+        marks.push(&html!(" <span class=\"quick\">quick</span>"));
     }
     if c.changed {
         marks.push(&html!(" <span class=\"changed\">changed settings</span>"));
@@ -429,13 +441,18 @@ fn claim(c: &ClaimRow) -> Html {
         let row = |(name, place): &(String, String)| {
             html!(" <a class=\"soft\" href=\"{}\" title=\"{}\">{}</a>", place, f.which, name)
         };
+        let unexplained = match c.unexplained && f.outcome.is_not_reproduced() {
+            true => html!(" <span class=\"soft\">unexplained</span>"),
+            false => Html::default(),
+        };
         out.push(&html!(
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
-             {marks}{links}{rows}</td></tr>\n",
+             {unexplained}{marks}{links}{rows}</td></tr>\n",
             begin = if i == 0 { Html::default() } else { html!("<tr>") },
             variant = variant,
             measured = f.measured,
+            unexplained = unexplained,
             class = f.outcome.class(),
             sign = f.outcome.sign(),
             words = f.words,
@@ -454,18 +471,19 @@ fn why(w: &Why) -> Html {
     };
     let mut tested = Html::default();
     for (i, id) in w.sensitivity.iter().enumerate() {
-        let before = if i == 0 { " Tested by " } else { ", " };
-        tested.push(&html!("{0}<a href=\"#{1}\">{1}</a>", before, id));
+        let before = if i == 0 { "<p class=\"soft\">Tested by " } else { ", " };
+        tested.push(&Html::made(before));
+        tested.push(&html!("<a href=\"#{0}\">{0}</a>", id));
+    }
+    if !tested.is_empty() {
+        tested.push(&html!(".</p>\n"));
     }
     html!(
-        "<div class=\"discussion\" id=\"{}\">\n{}{}<p class=\"soft\">About {}.{}{}</p>\n\
-         </div>\n",
+        "<div class=\"discussion\" id=\"{}\">\n{}{}{}</div>\n",
         w.id,
         title,
         paragraphs(&w.text, &Html::default()),
-        w.about.join(", "),
-        tested,
-        if w.sensitivity.is_empty() { "" } else { "." }
+        tested
     )
 }
 

@@ -97,7 +97,8 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
     let e = &*setting.experiment;
     let out = simulate::destination(&args.results, e)?;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
-    let plan = captures::plan(&args.captures, e, &[seed], out.as_ref())?;
+    let plan = captures::plan(&args.captures, e, &[seed], out.as_ref(), args.log.as_deref())?;
+    log::apart(args.log.as_deref(), out.as_ref())?;
     let interrupt = AtomicBool::new(false);
     let settings = settings(args, setting, seed, terminal)?;
     let prepare = || match args.dilate {

@@ -197,7 +197,6 @@ impl<'a> Left<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::goal::text::parse;
     use crate::loggops::{Params, run};
 

@@ -49,7 +49,7 @@ pub(super) fn section(e: &Explained) -> Html {
 
 fn table(r: &Record, rows: &[Row], claims: usize) -> Html {
     let heads: Html =
-        r.quantities.iter().map(|q| html!("<th title=\"{}\">{}</th>", q.says, q.claim)).collect();
+        r.quantities.iter().map(|q| html!("<th title=\"{}\">{}</th>", q.claim, q.says)).collect();
     let mut body = Html::default();
     let blank = Html::made("<td></td>".repeat(r.quantities.len() + 1));
     for row in rows {
