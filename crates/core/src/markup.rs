@@ -44,7 +44,7 @@ impl Display for Html {
     }
 }
 
-impl FromIterator<Html> for Html {
+impl FromIterator<Self> for Html {
     fn from_iter<I: IntoIterator<Item = Self>>(all: I) -> Self {
         let mut joined = Self::default();
         all.into_iter().for_each(|one| joined.push(&one));
