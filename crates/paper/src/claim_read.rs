@@ -289,8 +289,10 @@ impl<'r> Context<'r, '_> {
         if items.len() < 2 {
             self.f.error("`order` has at least two entries", item.span, "");
         }
-        let order = items.iter().filter_map(|item| self.operand(item, base)).collect();
-        Some(Rule::Ordering { order, strict: self.f.bool("strict").value })
+        let order: Vec<_> = items.iter().filter_map(|item| self.operand(item, base)).collect();
+        let strict = self.f.bool("strict").value;
+        // what is missing of it was reported
+        (order.len() >= 2).then_some(Rule::Ordering { order, strict })
     }
 
     /// The paper's number or range of numbers.
