@@ -92,7 +92,8 @@ impl Meter {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Says how far run `at` is, for runs that are not driven by [`run`]: `done` from 0 to 1.
+    /// Says how far run `at` is, for runs that are not driven by [`run`](crate::run::run): `done`
+    /// from 0 to 1.
     pub fn report(&self, at: usize, now_ps: u64, packet_hops: u64, done: f64) {
         let Some(gauge) = self.runs.get(at) else { return };
         gauge.now.store(now_ps, Ordering::Relaxed);

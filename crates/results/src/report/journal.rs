@@ -23,7 +23,7 @@ const RUNNING: &str = "running";
 /// The files of one run: name and content, headings included.
 type Files = Vec<(&'static str, Vec<u8>)>;
 
-/// See the [module](self).
+/// Steps and collectives that have ended, as files beside the results while runs go on.
 #[derive(Debug)]
 pub struct StepFiles {
     place: Destination,
