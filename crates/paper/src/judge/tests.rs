@@ -21,17 +21,14 @@ fn scope() -> Scope {
     }
 }
 
-/// Another experiment of the same paper.
-fn other() -> Scope {
-    Scope { id: "Y".into(), ..scope() }
-}
-
 fn read(text: &str) -> Result<Claim, String> {
     let head = "[[claim]]\nid = \"c\"\nexperiment = \"X\"\nsays = \"so\"\n";
     let mut sources = Sources::default();
     let id = sources.add("claims.toml", format!("{head}{text}"));
     let mut out = Diagnostics::default();
-    let claims = claim_read::read(&sources, id, &[&scope(), &other()], &mut out);
+    // another experiment of the same paper
+    let other = Scope { id: "Y".into(), ..scope() };
+    let claims = claim_read::read(&sources, id, &[&scope(), &other], &mut out);
     match claims.into_iter().next() {
         Some(claim) if !out.has_errors() => Ok(claim),
         _ => Err(out.render(&sources, false)),

@@ -1,6 +1,6 @@
 //! Figures about flows: completion times, rates and slowdowns.
 
-use super::look::looks;
+use super::look::{Look, looks};
 use crate::comparison::{ClassSummary, Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted, usual_max};
@@ -22,7 +22,7 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
     let looks = looks(c);
     let mut panels = Vec::new();
     for class in c.class_order() {
-        let bar = |(g, look): (&Group<'_>, &super::look::Look)| {
+        let bar = |(g, look): (&Group<'_>, &Look)| {
             let s = ClassSummary::new(g, Some(class));
             let (mean, whisker) = reading(&s);
             let flows = s.own_flows();
@@ -40,27 +40,38 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
             (flows > 0).then_some(bar)
         };
         let bars: Vec<Option<Bar>> = c.groups.iter().zip(&looks).map(bar).collect();
-        let all = || bars.iter().flatten();
-        if !all().any(|b| b.value.is_some()) {
-            continue;
-        }
-        // one bar that is far off must not flatten the others: it is broken, with its value
-        let most = usual_max(all().filter_map(|b| Some(b.value? + b.error)));
-        let far = usual_max(all().filter_map(|b| b.whisker)).min(most * 2.5);
-        panels.push(Panel {
-            title: c.class_name(class).to_owned(),
-            across: Across::Rows { names: looks.iter().map(|l| l.name.clone()).collect() },
-            up: Axis::linear(label, unit, most.max(far)),
-            series: vec![Series {
-                name: String::new(),
-                style: Style::new(0, 0),
-                shape: Shape::Bars(bars),
-            }],
-            rules: Vec::new(),
-        });
+        panels.extend(bar_panel(c.class_name(class), &looks, label, unit, bars));
     }
     panels.truncate(MOST_PANELS);
     panels
+}
+
+/// A bar per scheme; `None` when none has a value.
+pub(super) fn bar_panel(
+    title: &str,
+    looks: &[Look],
+    label: &str,
+    unit: Unit,
+    bars: Vec<Option<Bar>>,
+) -> Option<Panel> {
+    let all = || bars.iter().flatten();
+    if !all().any(|b| b.value.is_some()) {
+        return None;
+    }
+    // one bar that is far off must not flatten the others: it is broken, with its value
+    let most = usual_max(all().filter_map(|b| Some(b.value? + b.error)));
+    let far = usual_max(all().filter_map(|b| b.whisker)).min(most * 2.5);
+    Some(Panel {
+        title: title.to_owned(),
+        across: Across::Rows { names: looks.iter().map(|l| l.name.clone()).collect() },
+        up: Axis::linear(label, unit, most.max(far)),
+        series: vec![Series {
+            name: String::new(),
+            style: Style::new(0, 0),
+            shape: Shape::Bars(bars),
+        }],
+        rules: Vec::new(),
+    })
 }
 
 /// What to add to a caption when there are several seeds.

@@ -1,12 +1,12 @@
 //! How long the steps of jobs took, by job and scheme.
 
-use super::completion::{MOST_PANELS, figure, seeds_note};
-use super::look::looks;
+use super::completion::{MOST_PANELS, bar_panel, figure, seeds_note};
+use super::look::{Look, looks};
 use crate::comparison::steps::StepSummary;
 use crate::comparison::{Comparison, Group};
-use crate::stats::{Estimate, usual_max};
+use crate::stats::Estimate;
 use weir_core::format;
-use weir_plot::{Across, Axis, Bar, Figure, Panel, Series, Shape, Style, Unit};
+use weir_plot::{Bar, Figure, Panel, Unit};
 
 /// What a bar shows of a job: the mean, and the largest.
 type Reading = fn(&StepSummary) -> (Option<Estimate>, Option<f64>);
@@ -16,7 +16,7 @@ fn bars(c: &Comparison<'_>, label: &str, reading: Reading) -> Vec<Panel> {
     let looks = looks(c);
     let mut panels = Vec::new();
     for (place, job) in c.experiment.traffic.jobs().iter().enumerate() {
-        let bar = |(g, look): (&Group<'_>, &super::look::Look)| {
+        let bar = |(g, look): (&Group<'_>, &Look)| {
             let s = StepSummary::new(g, place)?;
             let (mean, whisker) = reading(&s);
             let note = match s.asked - s.ended.min(s.asked) {
@@ -27,23 +27,7 @@ fn bars(c: &Comparison<'_>, label: &str, reading: Reading) -> Vec<Panel> {
             Some(Bar { value, error, whisker, style: Some(look.style), note })
         };
         let bars: Vec<Option<Bar>> = c.groups.iter().zip(&looks).map(bar).collect();
-        let all = || bars.iter().flatten();
-        if !all().any(|b| b.value.is_some()) {
-            continue;
-        }
-        let most = usual_max(all().filter_map(|b| Some(b.value? + b.error)));
-        let far = usual_max(all().filter_map(|b| b.whisker)).min(most * 2.5);
-        panels.push(Panel {
-            title: job.name.clone(),
-            across: Across::Rows { names: looks.iter().map(|l| l.name.clone()).collect() },
-            up: Axis::linear(label, Unit::Time, most.max(far)),
-            series: vec![Series {
-                name: String::new(),
-                style: Style::new(0, 0),
-                shape: Shape::Bars(bars),
-            }],
-            rules: Vec::new(),
-        });
+        panels.extend(bar_panel(&job.name, &looks, label, Unit::Time, bars));
     }
     panels.truncate(MOST_PANELS);
     panels
