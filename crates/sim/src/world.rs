@@ -189,7 +189,7 @@ fn deal(
     let seed = shared.config.seed;
     let mut sources: FxHashMap<NodeId, HostFlows> =
         traffic.sources(seed).into_iter().map(|s| (s.host(), s)).collect();
-    let mut agents = Agent::all(traffic, seed, shared.config.probes.blame);
+    let mut agents = Agent::all(traffic, shared.config);
     let numbers = WireNumbers::new(shared.topology, &partition.parts);
     let mut share = |id: &NodeId| (sources.remove(id), agents.remove(id));
     let shares = partition.parts.iter().map(|ids| ids.iter().map(&mut share).collect());

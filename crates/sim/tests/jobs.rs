@@ -13,6 +13,7 @@ use weir_core::{Bytes, NodeId, Rate, Time};
 use weir_net::Topology;
 use weir_net::build::{self, k_ary};
 use weir_sim::config::{EngineConfig, Reliability, Stop};
+use weir_sim::outcome::Totals;
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::{FlowSpec, Job, Nvlink, Work};
 
@@ -491,5 +492,30 @@ fn a_straggler_holds_everybody() {
     let out = run_with(&topology, vec![late], &[], &config("none"));
     for (i, iteration) in (1..).zip(&out.jobs[0].iterations) {
         assert!(iteration.end.expect("it ends") > Time::from_us(50) * i);
+    }
+}
+
+/// Programs that do nothing at an acknowledgement are not told of it, and packets that end no
+/// message are not looked up: without shortcuts they are, and nothing changes.
+#[test]
+fn results_of_jobs_do_not_depend_on_shortcuts() {
+    let topology = star(6, "1us");
+    for operation in [Operation::AllReduce, Operation::AllToAll] {
+        for (scheme, hosts_of) in [("pfc", 1), ("ofc", 2)] {
+            let plan = Plan { iterations: 2, ..blocks(operation, 6 * hosts_of, 3) };
+            let hosts: Vec<NodeId> =
+                topology.hosts().iter().flat_map(|h| vec![*h; hosts_of as usize]).collect();
+            let mut config = config(scheme);
+            config.probes.blame = true;
+            let [with, without] = [true, false].map(|shortcuts| {
+                config.shortcuts = shortcuts;
+                run_with(&topology, vec![job(plan.clone(), &hosts)], &[], &config)
+            });
+            assert_eq!(with.finish, Finish::Drained);
+            assert!(with.totals.events < without.totals.events, "reports are spared");
+            let totals = Totals { events: with.totals.events, ..without.totals.clone() };
+            let without = Outcome { totals, ..without };
+            assert!(with == without, "{operation:?} on {hosts_of} ranks per host under {scheme}");
+        }
     }
 }

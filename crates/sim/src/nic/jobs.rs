@@ -13,6 +13,7 @@ use super::chain::{Cause, ChainLog, PostedBy};
 use super::pair::{FIRST_PAIR, QueuePair, is_pair};
 use super::records::Records;
 use super::{Nic, NicTimer};
+use crate::config::Config;
 use crate::env::Env;
 use crate::extras::Envelope;
 use crate::outcome::Span;
@@ -57,6 +58,9 @@ pub(crate) struct LocalRank {
     begun: bool,
     /// Its computations are over by then.
     calc_until: Time,
+    /// Whether its program hears of messages that are acknowledged. A shortcut: one that does
+    /// nothing then is spared it.
+    hears_acks: bool,
 }
 
 /// The queue pairs towards a peer.
@@ -86,12 +90,13 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// The ranks that the jobs of `traffic` have on each host.
-    pub(crate) fn all(traffic: &Traffic, seed: u64, blame: bool) -> FxHashMap<NodeId, Box<Self>> {
+    pub(crate) fn all(traffic: &Traffic, config: &Config) -> FxHashMap<NodeId, Box<Self>> {
+        let blame = config.probes.blame;
         let mut agents: FxHashMap<NodeId, Box<Self>> = FxHashMap::default();
         for (index, job) in traffic.jobs().iter().enumerate() {
             for (rank, host) in (0..).zip(&job.hosts) {
                 let agent = agents.entry(*host).or_insert_with(|| Box::new(Self::new(blame)));
-                agent.add(job, index, rank, seed);
+                agent.add(job, index, rank, config);
             }
         }
         agents
@@ -109,25 +114,27 @@ impl Agent {
         }
     }
 
-    fn add(&mut self, job: &Arc<Job>, index: usize, rank: u32, seed: u64) {
+    fn add(&mut self, job: &Arc<Job>, index: usize, rank: u32, config: &Config) {
         let place = self.ranks.len() as u32;
         // jobs come one after the other
         let before = self.ranks.last().filter(|r| r.job == index as u32);
         let gpu = before.map_or(0, |r| r.gpu + 1);
         self.places.insert((index as u32, rank), place);
+        let program = job.program(rank);
         self.ranks.push(LocalRank {
             job: index as u32,
             rank,
             gpu,
             spec: Arc::clone(job),
-            program: job.program(rank),
+            hears_acks: !config.shortcuts || program.wants_acks(),
+            program,
             spans: Vec::new(),
             connections: FxHashMap::default(),
             local_free: Time::ZERO,
             begun: false,
             calc_until: Time::ZERO,
         });
-        self.tell(job.start_of(rank, index, seed), place, Event::Start, Cause::Start);
+        self.tell(job.start_of(rank, index, config.seed), place, Event::Start, Cause::Start);
     }
 
     /// A rank is to be told something at a time.
@@ -164,10 +171,10 @@ impl Agent {
 }
 
 impl LocalRank {
-    /// Whether it is told that a message is acknowledged. A shortcut: a program that does nothing
-    /// then is spared it. One that is done closes its queue pairs at the last of them.
+    /// Whether it is told that a message is acknowledged. One that is done closes its queue pairs
+    /// at the last of them.
     fn hears_acks(&self) -> bool {
-        self.program.wants_acks() || self.program.is_done()
+        self.hears_acks || self.program.is_done()
     }
 
     /// It computes from `now` to `end`: what other computations do not cover counts.
