@@ -16,7 +16,7 @@
 //! | [`lateness`] | how late frames were, and whether a run is valid |
 //! | [`log`] | what each node was given and what it answered, as a text file |
 //! | [`replay`] | a log fed to fresh nodes, every answer compared |
-//! | [`run`] | a whole run: one thread per node, real time divided by the dilation |
+//! | [`run`] | a whole run: threads that drive nodes, real time divided by the dilation |
 //! | [`compare`], [`study`] | live runs beside their simulation: one, or many |
 //! | [`mod@bench`] | how many frames one switch thread carries |
 //! | [`lab`], [`socket`] | network namespaces, veth pairs and packet sockets of Linux |

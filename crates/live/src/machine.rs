@@ -3,6 +3,7 @@
 use crate::clock::Dilation;
 use crate::socket::real_time_ns;
 use rustix::event::Timespec;
+use rustix::thread::CpuSet;
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixDatagram;
 use weir_core::{Bytes, Time};
@@ -23,8 +24,6 @@ pub struct Machine {
 }
 
 const SLEEPS: usize = 200;
-/// No more threads than these are measured at once.
-const MOST_THREADS: usize = 64;
 const FRAMES: u64 = 2000;
 /// What a node does for a frame beside sending it, compared with sending it.
 const WORK: u64 = 3;
@@ -33,22 +32,21 @@ const STEPS: [u32; 14] =
     [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000];
 
 impl Machine {
-    /// Measures with so many threads at once, as nodes would run: takes some hundredths of a
-    /// second. They wait for each other as nodes do.
-    pub fn measure(real_time: bool, threads: usize) -> Self {
-        let work = || {
-            prepare(real_time);
+    /// Measures with a thread per processor, as nodes are run: takes some hundredths of a second.
+    pub fn measure(real_time: bool) -> Self {
+        let work = move |at| {
+            prepare(real_time, at);
             sleeps()
         };
         // on threads of their own: how they are scheduled ends with them
         let mut late: Vec<u64> = std::thread::scope(|scope| {
             let threads: Vec<_> =
-                (0..threads.clamp(1, MOST_THREADS)).map(|_| scope.spawn(work)).collect();
+                (0..processors()).map(|at| scope.spawn(move || work(at))).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
         });
         late.sort_unstable();
         let at = |permille: usize| late.get(late.len() * permille / 1000).copied().unwrap_or(0);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = processors();
         let frame_ns = per_frame().unwrap_or(10_000);
         Self { wake_ns: at(990), latest_ns: at(999), frame_ns, cores }
     }
@@ -88,6 +86,11 @@ fn sleeps() -> Vec<u64> {
     (0..SLEEPS).map(sleep).collect()
 }
 
+/// Processors of this machine.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// One frame time of the fastest link: what a frame may be late.
 pub fn frame_time(topology: &Topology, config: &Config) -> Time {
     let frame: Bytes = config.nic.max_frame() + config.link.overhead;
@@ -107,10 +110,10 @@ pub fn describe(real_time: bool) -> Vec<String> {
             true => ", a virtual machine",
             false => "",
         };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = processors();
     let load = read("/proc/loadavg");
     let load = load.split_whitespace().next().unwrap_or("unknown");
-    let measured = Machine::measure(real_time, 1);
+    let measured = Machine::measure(real_time);
     let how = if real_time { "SCHED_FIFO" } else { "the usual scheduler" };
     vec![
         format!("Linux {}, {cores} processors ({model}{virtual_machine})", kernel.trim()),
@@ -122,12 +125,26 @@ pub fn describe(real_time: bool) -> Vec<String> {
     ]
 }
 
-/// Prepares the calling thread for a node: short sleeps, and before all other programs if that is
-/// asked for; whether it was allowed.
-pub(crate) fn prepare(real_time: bool) -> bool {
+/// Prepares the calling thread, which is the `at`-th, for nodes: short sleeps, and before all other
+/// programs on a processor of its own if that is asked for; whether it was allowed.
+pub(crate) fn prepare(real_time: bool, at: usize) -> bool {
     // 50 us by default; without it, sleeps are a little longer
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    real_time && crate::sys::real_time().is_ok()
+    if !real_time || crate::sys::real_time().is_err() {
+        return false;
+    }
+    // two of them on one processor would wait for each other; if it is refused, the kernel decides
+    let _ = processor_of(at).map(|one| rustix::thread::sched_setaffinity(None, &one));
+    true
+}
+
+/// The `at`-th of the processors that this program may use.
+fn processor_of(at: usize) -> Option<CpuSet> {
+    let all = rustix::thread::sched_getaffinity(None).ok()?;
+    let mut allowed = (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu));
+    let mut one = CpuSet::new();
+    one.set(allowed.nth(at)?);
+    Some(one)
 }
 
 fn per_frame() -> Option<u64> {

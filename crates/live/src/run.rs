@@ -1,4 +1,5 @@
-//! A live run: one thread per node, sockets between them, real time divided by the dilation.
+//! A live run: a thread per processor that drives some of the nodes, sockets between them, real
+//! time divided by the dilation.
 
 mod coordinate;
 mod report;
@@ -47,11 +48,11 @@ pub enum LiveError {
     /// It cannot be built.
     #[error(transparent)]
     Sim(#[from] SimError),
-    /// A node has failed.
-    #[error("the thread of {node} failed: {why}")]
-    Node {
+    /// The thread of some nodes has failed.
+    #[error("the thread of {nodes} failed: {why}")]
+    Nodes {
         /// Which.
-        node: String,
+        nodes: String,
         /// Why.
         why: String,
     },
@@ -105,8 +106,8 @@ fn plan(e: &Experiment, seed: u64) -> Plan {
     Some(Arc::new(flows.iter().map(|flow| (flow.id, flow.dst)).collect()))
 }
 
-/// The thread of a node, if it could be started.
-type Thread<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Result<Done, String>>>;
+/// A thread with the names of its nodes, if it could be started.
+type Thread<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Result<Vec<Done>, String>>>;
 
 /// What the threads have returned.
 struct Driven {
@@ -123,32 +124,40 @@ fn drive(
     stations: &mut [Station<'_>],
     interrupt: &AtomicBool,
 ) -> Result<Driven, LiveError> {
-    let run: Vec<bool> = stations.iter().map(|s| !settings.free.contains(&s.node())).collect();
-    let board = Board::new(run.iter().filter(|&&run| run).count());
-    let results: Vec<Result<Done, LiveError>> = std::thread::scope(|scope| {
+    let driven = |node: &NodeId| !settings.free.contains(node);
+    let all: Vec<NodeId> = stations.iter().map(|s| s.node()).filter(driven).collect();
+    let shares = thread::share(&e.topology, &all, crate::machine::processors());
+    let mut rest: Vec<Option<&mut Station<'_>>> = stations.iter_mut().map(Some).collect();
+    let board = Board::new(all.len());
+    let worker = thread::Worker { e, config, settings, lab, board: &board };
+    let results: Vec<Result<Vec<Done>, LiveError>> = std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (at, station) in stations.iter_mut().zip(&run).filter(|(_, run)| **run).enumerate() {
-            let (station, _) = station;
-            let (name, board) = (e.topology.name(station.node()).to_owned(), &board);
-            let node = thread::Node { e, config, settings, lab, board, at };
-            let work = move || node.run(station, plan.clone());
-            let thread = std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, work);
+        let mut seats = 0..all.len();
+        for (at, share) in shares.iter().enumerate() {
+            let names: Vec<&str> = share.iter().map(|&node| e.topology.name(node)).collect();
+            let mine = share.iter().filter_map(|node| rest[node.index()].take());
+            let mine = seats.by_ref().take(share.len()).zip(mine).collect();
+            let work = move || worker.run(at, mine, plan);
+            let thread = std::thread::Builder::new().spawn_scoped(scope, work);
             if thread.is_err() {
                 board.failed.store(true, Ordering::Release);
             }
-            threads.push((name, thread));
+            threads.push((names.join(", "), thread));
         }
         let patience = weir_sim::stations::patience(&e.topology, config);
         board.coordinate(config, settings, patience, interrupt);
-        let join = |(node, thread): (String, Thread<'_>)| {
-            let failed = |why: String| LiveError::Node { node: node.clone(), why };
+        let join = |(nodes, thread): (String, Thread<'_>)| {
+            let failed = |why: String| LiveError::Nodes { nodes: nodes.clone(), why };
             let handle = thread.map_err(|error| failed(error.to_string()))?;
             let panicked = |_| failed("it panicked: see above".into());
             handle.join().map_err(panicked)?.map_err(failed)
         };
         threads.into_iter().map(join).collect()
     });
-    let mut nodes: Vec<Done> = results.into_iter().collect::<Result<_, _>>()?;
+    let nodes: Vec<Vec<Done>> = results.into_iter().collect::<Result<_, _>>()?;
+    let mut nodes: Vec<Done> = nodes.into_iter().flatten().collect();
+    // in the order of the network, whichever thread had them
+    nodes.sort_by_key(|done| done.node);
     let end = board.reached();
     deliver(e, stations, &mut nodes, end);
     let visitors = nodes.iter().fold(Visitors::default(), |sum, done| Visitors {

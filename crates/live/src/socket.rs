@@ -141,11 +141,13 @@ impl Sockets {
         Sent::Never
     }
 
-    /// Opens ports again whose interfaces were away; at most once in 10 ms.
+    /// Whether ports are to be opened again whose interfaces were away: at most once in 10 ms.
+    pub fn to_reopen(&self, now: u64) -> bool {
+        now >= self.retry_at && self.ports.iter().any(|p| p.gone)
+    }
+
+    /// Opens them again, in the thread's network namespace.
     pub fn reopen(&mut self, now: u64) {
-        if now < self.retry_at || !self.ports.iter().any(|p| p.gone) {
-            return;
-        }
         self.retry_at = now + 10_000_000;
         for port in self.ports.iter_mut().filter(|p| p.gone) {
             // a socket can be bound to an interface that is down
@@ -157,23 +159,29 @@ impl Sockets {
         }
     }
 
-    /// Waits until a frame is there, or so many nanoseconds have passed.
-    pub fn wait(&self, ns: u64) {
-        let open = self.ports.iter().filter(|p| !p.gone);
-        let mut fds: Vec<PollFd<'_>> =
-            open.map(|p| PollFd::new(&p.receives, PollFlags::IN)).collect();
-        let timeout =
-            Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ };
-        // an error is a signal, or the like: the caller looks at everything again
-        let _ = poll(&mut fds, Some(&timeout));
-    }
-
     /// Asks the kernel for the frames that it has dropped.
     pub fn count_drops(&mut self) {
         for port in self.ports.iter().filter(|p| !p.gone) {
             self.dropped += sys::drops(&port.receives).unwrap_or(0);
         }
     }
+}
+
+/// Waits until a frame is there for one of them, or so many nanoseconds have passed.
+pub fn wait<'s>(sockets: impl Iterator<Item = &'s Sockets>, ns: u64) {
+    let open = sockets.flat_map(|s| &s.ports).filter(|p| !p.gone);
+    let mut fds: Vec<PollFd<'_>> = open.map(|p| PollFd::new(&p.receives, PollFlags::IN)).collect();
+    // an error is a signal, or the like: the caller looks at everything again
+    let _ = poll(&mut fds, Some(&timespec(ns)));
+}
+
+/// Lets other programs have the processor for so many nanoseconds.
+pub fn sleep(ns: u64) {
+    let _ = poll(&mut [], Some(&timespec(ns)));
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
 }
 
 /// Whether a send may succeed a little later.

@@ -307,7 +307,7 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
-    let machine = Machine::measure(args.real_time, e.topology.nodes().len());
+    let machine = Machine::measure(args.real_time);
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,

@@ -33,11 +33,11 @@ pub(super) struct Board {
     finish: Mutex<Finish>,
     /// A thread has failed: the others need not go on.
     pub(super) failed: AtomicBool,
-    /// Threads whose sockets are open.
+    /// Nodes whose sockets are open.
     pub(super) ready: AtomicUsize,
     /// When scenario time begins, once all are.
     clock: OnceLock<Clock>,
-    /// Threads that have sent their last frame.
+    /// Nodes that have sent their last frame.
     pub(super) silent: AtomicUsize,
     /// How far the node that is farthest has run, in picoseconds.
     reached: AtomicU64,
@@ -61,9 +61,9 @@ const BETWEEN: Duration = Duration::from_millis(2);
 const GRACE: u64 = 5_000_000;
 
 impl Board {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) fn new(nodes: usize) -> Self {
         Self {
-            seats: (0..threads).map(|_| Seat::default()).collect(),
+            seats: (0..nodes).map(|_| Seat::default()).collect(),
             end: AtomicU64::new(u64::MAX),
             finish: Mutex::new(Finish::Interrupted),
             failed: AtomicBool::new(false),
@@ -119,11 +119,11 @@ impl Board {
         self.end.store(end.as_ps(), Ordering::Release);
     }
 
-    /// A node has run so far and stops. Returns how far the farthest has, once all have: the end
-    /// may have been set when one of them was beyond it already. `None` if a thread has failed.
-    pub(super) fn stop(&self, now: Time) -> Option<Time> {
+    /// So many nodes have run so far and stop. Returns how far the farthest has, once all have: the
+    /// end may have been set when one of them was beyond it already. `None` if a thread has failed.
+    pub(super) fn stop(&self, now: Time, nodes: usize) -> Option<Time> {
         self.reached.fetch_max(now.as_ps(), Ordering::AcqRel);
-        self.silent.fetch_add(1, Ordering::AcqRel);
+        self.silent.fetch_add(nodes, Ordering::AcqRel);
         while self.silent.load(Ordering::Acquire) < self.seats.len() {
             if self.failed.load(Ordering::Acquire) {
                 return None;
@@ -273,7 +273,7 @@ mod tests {
         board.finish_at(Time::from_us(4), Finish::Drained);
         let ends = std::thread::scope(|scope| {
             let board = &board;
-            let stop = |us| scope.spawn(move || board.stop(Time::from_us(us)));
+            let stop = |us| scope.spawn(move || board.stop(Time::from_us(us), 1));
             [4, 7].map(stop).map(|thread| thread.join().expect("it does not panic"))
         });
         assert_eq!(ends, [Some(Time::from_us(7)); 2]);
@@ -284,7 +284,7 @@ mod tests {
     fn nodes_do_not_wait_for_one_that_has_failed() {
         let board = Board::new(2);
         board.failed.store(true, Ordering::Release);
-        assert_eq!(board.stop(Time::from_us(4)), None);
+        assert_eq!(board.stop(Time::from_us(4), 2), None);
     }
 
     #[test]

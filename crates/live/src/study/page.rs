@@ -7,8 +7,8 @@ use weir_core::format;
 use weir_core::percentile::{P50, P90};
 use weir_results::stats::Sorted;
 
-const WHAT: &str = "The simulator's own switches and hosts on real Ethernet frames: every node a \
-    thread in a network namespace, every link a veth pair of the Linux kernel. It is no switch \
+const WHAT: &str = "The simulator's own switches and hosts on real Ethernet frames: every node in \
+    a network namespace of its own, every link a veth pair of the Linux kernel. It is no switch \
     hardware, and not the testbed of the paper: it shows that what the simulator finds holds when \
     frames, delays and losses are those of a kernel. Times of a kernel are not the same twice, so \
     this page is not a function of the experiment: who makes it again gets other bytes, and \
