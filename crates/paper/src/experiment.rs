@@ -67,6 +67,8 @@ pub struct Experiment {
     pub own_check: bool,
     /// Whether nothing in its runs is random: all seeds give the same numbers.
     pub deterministic: bool,
+    /// Whether its claims are about traffic that goes on for ever: they need a stationary window.
+    pub steady: bool,
     /// What it shows, in paragraphs.
     pub shows: String,
     /// The name of its file, without the ending.
@@ -107,6 +109,7 @@ impl Experiment {
         let place = f.text("where").map_or_else(String::new, |t| t.value);
         let own_check = f.bool("own-check").value;
         let deterministic = f.bool("deterministic").value;
+        let steady = f.bool("steady").value;
         let shows = f.required("shows");
         let work = work(&mut f, sources, source, files)?;
         let quick = match &work {
@@ -127,6 +130,7 @@ impl Experiment {
             place,
             own_check,
             deterministic,
+            steady,
             shows,
             stem,
             file,
@@ -167,6 +171,7 @@ impl Experiment {
         let mut grid = (**grid).clone();
         grid.name = self.id.to_lowercase();
         grid.title.clone_from(&self.title);
+        grid.starts = self.steady;
         if mode == Mode::Quick {
             quick.apply(&mut grid);
         }
