@@ -112,6 +112,10 @@ impl Experiment {
         let steady = f.bool("steady").value;
         let shows = f.required("shows");
         let work = work(&mut f, sources, source, files)?;
+        if steady && !matches!(work, Work::Sweep(_)) {
+            let at = f.place("steady");
+            f.error("`steady` is for experiments with runs of their own", at, "");
+        }
         let quick = match &work {
             Work::Sweep(grid) => quick(f.item("quick"), grid, f.out),
             _ => {
@@ -226,8 +230,9 @@ impl Experiment {
                 for mode in [Mode::Full, Mode::Quick] {
                     match self.draft(mode, &Overrides::default(), sources, files) {
                         Some(Ok(draft)) if mode == Mode::Full => {
-                            let deterministic = self.deterministic;
-                            self.scope = Scope { deterministic, ..scope(id.clone(), &draft) };
+                            let (deterministic, steady) = (self.deterministic, self.steady);
+                            let found = scope(id.clone(), &draft);
+                            self.scope = Scope { deterministic, steady, ..found };
                         }
                         Some(Err(problems)) => {
                             // the texts so far, and the scenario

@@ -194,6 +194,12 @@ pub(crate) const OF_CLAIM: &[Key] = &[
         "The column of a table of the other experiment, if another.",
     ),
     key("primary", Kind::Bool, "false", "Whether it is about the primary reading."),
+    key(
+        "steady",
+        Kind::Bool,
+        "true",
+        "In a steady experiment: whether it is about the steady state.",
+    ),
 ];
 
 /// `[[claim]]`.
