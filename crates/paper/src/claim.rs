@@ -127,7 +127,7 @@ impl Sort {
     }
 }
 
-/// Which of the four outcomes a rule can give.
+/// Which outcomes a rule can give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Possible {
     /// It can hold.
@@ -138,6 +138,8 @@ pub struct Possible {
     pub not_reproduced: bool,
     /// Intervals may leave it open; not where there is no randomness.
     pub not_distinguishable: bool,
+    /// It is about a steady state, of which there may be no stationary window.
+    pub not_stationary: bool,
 }
 
 impl Possible {
@@ -148,6 +150,7 @@ impl Possible {
             (self.same_direction, "same direction"),
             (self.not_reproduced, "not reproduced"),
             (self.not_distinguishable, "not distinguishable"),
+            (self.not_stationary, "not measured (no stationary window)"),
         ];
         all.into_iter().filter(|(yes, _)| *yes).map(|(_, name)| name).collect()
     }
@@ -182,6 +185,9 @@ pub struct Claim {
     pub calibrated: bool,
     /// Whether it is the primary reading of its statement.
     pub primary: bool,
+    /// Whether it is about a steady state, so that its numbers need a stationary window; else they
+    /// are about all flows from the first to the last.
+    pub steady: bool,
     /// Which outcomes its rule can give.
     pub possible: Possible,
     /// Written after the runs.
@@ -213,6 +219,12 @@ impl Operand {
 }
 
 impl Claim {
+    /// Whether it looks at this experiment.
+    pub(super) fn looks_at(&self, id: &str) -> bool {
+        let measured = !matches!(self.rule, Rule::NotMeasured { .. });
+        measured && self.experiments().any(|own| own == id)
+    }
+
     /// The experiments that it looks at, its own among them.
     pub fn experiments(&self) -> impl Iterator<Item = &str> {
         let than = match &self.rule {

@@ -88,8 +88,15 @@ fn one(f: &mut Fields<'_>, scopes: &[&Scope]) -> Option<Claim> {
         calibrated: f.bool("calibrated").value,
         discussion: f.trimmed("discussion"),
         primary: f.bool("primary").value,
+        steady: f.bool("steady").value,
         possible: Possible::default(),
     };
+    let about = scopes.iter().any(|s| s.steady && claim.looks_at(&s.id));
+    if f.given("steady") && !about {
+        let title = format!("{} is not about a steady state", scope.id);
+        f.error(title, f.place("steady"), "its claims are about all flows anyway");
+    }
+    claim.steady &= about;
     let places = ["paper", "margin", "kind"].map(|key| (key, f.item(key).map(|item| item.span)));
     let place = |key: &str| {
         let own = places.iter().find(|(name, _)| *name == key).and_then(|(_, at)| *at);
@@ -110,6 +117,7 @@ fn refuse_idle(f: &mut Fields<'_>, kind: &str) {
         "reading",
         "calibrated",
         "primary",
+        "steady",
         "discussion",
     ];
     let takes = keys_of(kind);

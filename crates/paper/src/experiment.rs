@@ -67,6 +67,8 @@ pub struct Experiment {
     pub own_check: bool,
     /// Whether nothing in its runs is random: all seeds give the same numbers.
     pub deterministic: bool,
+    /// Whether its claims are about traffic that goes on for ever: they need a stationary window.
+    pub steady: bool,
     /// What it shows, in paragraphs.
     pub shows: String,
     /// The name of its file, without the ending.
@@ -107,8 +109,13 @@ impl Experiment {
         let place = f.text("where").map_or_else(String::new, |t| t.value);
         let own_check = f.bool("own-check").value;
         let deterministic = f.bool("deterministic").value;
+        let steady = f.bool("steady").value;
         let shows = f.required("shows");
         let work = work(&mut f, sources, source, files)?;
+        if steady && !matches!(work, Work::Sweep(_)) {
+            let at = f.place("steady");
+            f.error("`steady` is for experiments with runs of their own", at, "");
+        }
         let quick = match &work {
             Work::Sweep(grid) => quick(f.item("quick"), grid, f.out),
             _ => {
@@ -127,6 +134,7 @@ impl Experiment {
             place,
             own_check,
             deterministic,
+            steady,
             shows,
             stem,
             file,
@@ -167,6 +175,7 @@ impl Experiment {
         let mut grid = (**grid).clone();
         grid.name = self.id.to_lowercase();
         grid.title.clone_from(&self.title);
+        grid.starts = self.steady;
         if mode == Mode::Quick {
             quick.apply(&mut grid);
         }
@@ -221,8 +230,9 @@ impl Experiment {
                 for mode in [Mode::Full, Mode::Quick] {
                     match self.draft(mode, &Overrides::default(), sources, files) {
                         Some(Ok(draft)) if mode == Mode::Full => {
-                            let deterministic = self.deterministic;
-                            self.scope = Scope { deterministic, ..scope(id.clone(), &draft) };
+                            let (deterministic, steady) = (self.deterministic, self.steady);
+                            let found = scope(id.clone(), &draft);
+                            self.scope = Scope { deterministic, steady, ..found };
                         }
                         Some(Err(problems)) => {
                             // the texts so far, and the scenario

@@ -42,6 +42,12 @@ const OF_EXPERIMENT: &[Key] = &[
     key("where", Kind::Text, "", "Where in the paper."),
     key("own-check", Kind::Bool, "false", "Whether no paper has it."),
     key("deterministic", Kind::Bool, "false", "Whether all seeds give the same numbers."),
+    key(
+        "steady",
+        Kind::Bool,
+        "false",
+        "Whether its claims are about a steady state, which needs a stationary window.",
+    ),
     key("shows", Kind::Text, "", "What it shows, in paragraphs."),
     key("re-run-of", Kind::Text, "", "The experiment whose runs it uses."),
     key("quick", Kind::Special("a table"), "", "What `--quick` changes."),
@@ -188,6 +194,12 @@ pub(crate) const OF_CLAIM: &[Key] = &[
         "The column of a table of the other experiment, if another.",
     ),
     key("primary", Kind::Bool, "false", "Whether it is about the primary reading."),
+    key(
+        "steady",
+        Kind::Bool,
+        "true",
+        "In a steady experiment: whether it is about the steady state.",
+    ),
 ];
 
 /// `[[claim]]`.

@@ -47,6 +47,7 @@ pub mod report;
 mod results_pages;
 pub mod run;
 pub mod select;
+mod series;
 pub mod setting;
 pub mod tables;
 pub mod undiscussed;

@@ -111,6 +111,7 @@ pub(super) fn check(
         same_direction: sized,
         not_reproduced: measured,
         not_distinguishable: measured && !scope.analytic && !scope.deterministic,
+        not_stationary: claim.steady,
     }
 }
 

@@ -10,6 +10,7 @@
 //!     times.csv                       processor times, and the version that made the runs
 //!     ofc/ofc-e1/verdicts.csv         what the paper says, what came out, and by which rule
 //!     ofc/ofc-e1/values.csv           one number per run of all that claims look at
+//!     ofc/ofc-e2/series.csv           how flows fared by when they started, for steady states
 //!     ofc/ofc-e1/runs.txt             how many runs, and the hash of all of their digests
 //!     ofc/ofc-e1/ofc-e1-fct.svg .csv  drawings, and the numbers behind them
 //! ```
@@ -24,6 +25,7 @@ use super::published::{self, Entry, table};
 use super::report::{figure_files, figures};
 use super::results_pages;
 use super::run::{Collected, judge_all, verdicts_csv};
+use super::series;
 use super::tables::Tables;
 use super::values;
 use super::{Mode, Paper};
@@ -58,6 +60,9 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
         let own = !matches!(c.experiment.work, Work::ReRun(_));
         if let Some(values) = values::csv(c.paper, c.experiment, &c.tables).filter(|_| own) {
             replace(&directory.join(values::FILE), &values)?;
+        }
+        if let Some(series) = series::csv(c.paper, c.experiment, &c.tables).filter(|_| own) {
+            replace(&directory.join(series::FILE), &series)?;
         }
         replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
         for figure in figures(c, Mode::Full, "") {
@@ -113,7 +118,11 @@ fn numbers(to: &Path, paper: &Paper, e: &Experiment) -> Result<Option<Tables>, S
         return Ok(Some(Tables::of_sizes(sizes)));
     }
     let directory = to.join(&paper.id).join(runs_of.id.to_lowercase());
-    values::read(&directory.join(values::FILE), &runs_of.scope)
+    let mut tables = values::read(&directory.join(values::FILE), &runs_of.scope)?;
+    if let Some(tables) = tables.as_mut().filter(|tables| tables.steady) {
+        series::read(&directory.join(series::FILE), tables)?;
+    }
+    Ok(tables)
 }
 
 /// Judges the claims about published experiments of some papers again, by the numbers that are

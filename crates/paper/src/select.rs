@@ -46,6 +46,8 @@ pub struct Scope {
     pub analytic: bool,
     /// Whether nothing in its runs is random.
     pub deterministic: bool,
+    /// Whether its claims are about a steady state.
+    pub steady: bool,
 }
 
 /// Two ways to write a value are the same value: `0.30` and `0.3`, `1KB` and `1000B`.
@@ -163,16 +165,21 @@ impl Selector {
         name
     }
 
-    /// For a percentile of flows: what counts those flows, and how many a run needs so that ten are
-    /// beyond it.
-    pub fn flows(&self) -> Option<(Self, f64)> {
+    /// For a percentile of flows: how many of how many are not beyond it, 99 of 100 for p99.
+    pub fn percentile(&self) -> Option<(f64, f64)> {
         let name = self.metric.strip_suffix("_ps").unwrap_or(&self.metric);
         let (of, digits) = name.rsplit_once("_p")?;
         if !matches!(of, "fct" | "slowdown") {
             return None;
         }
-        // p99 is 99 of 100, p999 is 999 of 1000
-        let (number, scale) = (digits.parse::<f64>().ok()?, libm::pow(10.0, digits.len() as f64));
+        // p999 is 999 of 1000
+        Some((digits.parse().ok()?, libm::pow(10.0, digits.len() as f64)))
+    }
+
+    /// For a percentile of flows: what counts those flows, and how many a run needs so that ten are
+    /// beyond it.
+    pub fn flows(&self) -> Option<(Self, f64)> {
+        let (number, scale) = self.percentile()?;
         let needed = libm::ceil(10.0 * scale / (scale - number));
         Some((Self { metric: "completed".to_owned(), ..self.clone() }, needed))
     }

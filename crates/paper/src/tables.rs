@@ -4,6 +4,8 @@ use super::flow_sizes::FlowSizes;
 use super::select::{Scope, Selector, same_value};
 use weir_results::column::csv_text;
 use weir_results::metrics::{Family, Figures};
+use weir_results::starts::Starts;
+use weir_stats::warmup::BATCH;
 use weir_sweep::plan::Plan;
 use weir_sweep::record::Status;
 use weir_sweep::store::Results;
@@ -27,6 +29,8 @@ struct Row {
     cell: usize,
     seed: u64,
     result: Result<Content, String>,
+    /// How its flows fared by when they started, in batches.
+    starts: Option<Starts>,
 }
 
 /// What was published of a run.
@@ -63,6 +67,8 @@ pub struct Tables {
     columns: Vec<String>,
     /// Whether nothing in the runs is random.
     pub deterministic: bool,
+    /// Whether claims about them are about a steady state.
+    pub steady: bool,
     /// Shares by cell, for experiments without runs.
     shares: Vec<f64>,
     metric: &'static str,
@@ -82,6 +88,7 @@ impl Tables {
             variants: in_order(cells.iter().map(|(variant, _)| variant.as_str())),
             cells,
             deterministic: scope.deterministic,
+            steady: scope.steady,
             ..Self::default()
         };
         for run in &plan.runs {
@@ -99,7 +106,8 @@ impl Tables {
                 tables.cpu_seconds += record.cpu_seconds;
                 tables.invalid += usize::from(record.status == Status::Invalid);
             }
-            tables.rows.push(Row { cell: run.cell, seed: run.seed, result });
+            let starts = record.and_then(|r| r.starts.as_ref()).map(|s| s.merged(BATCH));
+            tables.rows.push(Row { cell: run.cell, seed: run.seed, result, starts });
         }
         tables
     }
@@ -137,18 +145,56 @@ impl Tables {
         (self.rows.len(), self.rows.iter().filter(|r| r.result.is_ok()).count())
     }
 
+    /// Whether a point has the values that a selector states.
+    fn fits(&self, s: &Selector, values: &[String]) -> bool {
+        s.at.iter().all(|(name, value)| {
+            let at = self.parameters.iter().position(|p| p == name);
+            at.is_some_and(|i| same_value(&values[i], value))
+        })
+    }
+
+    /// How flows fared by when they started, of a variant at each point that is meant: the values
+    /// of its parameters and the series of all seeds, `None` where a run has none.
+    pub(super) fn starts(
+        &self,
+        variant: &str,
+        s: &Selector,
+    ) -> Vec<(&[String], Option<Vec<&Starts>>)> {
+        let of = |cell: usize| {
+            let rows = self.rows.iter().filter(|row| row.cell == cell);
+            rows.map(|row| row.starts.as_ref()).collect()
+        };
+        let cells = self.cells.iter().enumerate();
+        let meant = cells.filter(|(_, (own, values))| own == variant && self.fits(s, values));
+        meant.map(|(i, (_, values))| (values.as_slice(), of(i))).collect()
+    }
+
+    /// All series, with the variant, values and seed of their run.
+    pub(super) fn series(&self) -> impl Iterator<Item = (Vec<String>, &Starts)> {
+        self.rows.iter().filter_map(|row| Some((self.key(row), row.starts.as_ref()?)))
+    }
+
+    /// What names a run: variant, values and seed.
+    fn key(&self, row: &Row) -> Vec<String> {
+        let (variant, values) = &self.cells[row.cell];
+        let own = std::iter::once(variant).chain(values).cloned();
+        own.chain([row.seed.to_string()]).collect()
+    }
+
+    /// Takes the series of a run; `Err` if there is no such run.
+    pub(super) fn add_series(&mut self, run: &[String], starts: Starts) -> Result<(), String> {
+        let at = (0..self.rows.len()).find(|&i| self.key(&self.rows[i]) == run);
+        let at = at.ok_or_else(|| format!("there is no run {}", run.join(", ")))?;
+        self.rows[at].starts = Some(starts);
+        Ok(())
+    }
+
     /// The numbers that are meant, a cell per variant and point in the order of the grid.
     pub fn select(&self, s: &Selector) -> Vec<Cell> {
-        let fits = |values: &[String]| {
-            s.at.iter().all(|(name, value)| {
-                let at = self.parameters.iter().position(|p| p == name);
-                at.is_some_and(|i| same_value(&values[i], value))
-            })
-        };
         let mut found: Vec<(usize, Cell)> = Vec::new();
         let mut place = vec![usize::MAX; self.cells.len()];
         for (i, (variant, values)) in self.cells.iter().enumerate() {
-            if fits(values) {
+            if self.fits(s, values) {
                 place[i] = found.len();
                 let (variant, values) = (variant.clone(), values.clone());
                 let (seeds, missing) = (Vec::new(), Vec::new());
@@ -188,10 +234,8 @@ impl Tables {
     /// A row per run for publishing: variant, parameters, seed, digest, and a number per selector.
     pub(super) fn published(&self, selectors: &[Selector]) -> Vec<Vec<String>> {
         let text = |row: &Row| {
-            let (variant, values) = &self.cells[row.cell];
-            let mut cells = vec![variant.clone()];
-            cells.extend(values.iter().cloned());
-            cells.extend([row.seed.to_string(), digest(row)]);
+            let mut cells = self.key(row);
+            cells.push(digest(row));
             let number = |s| self.number(row, s).map_or_else(|_| String::new(), |x| x.to_string());
             cells.extend(selectors.iter().map(number));
             cells
@@ -206,7 +250,8 @@ impl Tables {
         runs: Vec<PublishedRun>,
     ) -> Self {
         let (parameters, deterministic) = (scope.parameters.clone(), scope.deterministic);
-        let mut tables = Self { parameters, columns, deterministic, ..Self::default() };
+        let steady = scope.steady;
+        let mut tables = Self { parameters, columns, deterministic, steady, ..Self::default() };
         for PublishedRun { cell, seed, digest, numbers } in runs {
             let at = tables.cells.iter().rposition(|known| *known == cell);
             let cell = at.unwrap_or_else(|| {
@@ -214,7 +259,7 @@ impl Tables {
                 tables.cells.len() - 1
             });
             let result = Ok(Content::Published(digest, numbers));
-            tables.rows.push(Row { cell, seed, result });
+            tables.rows.push(Row { cell, seed, result, starts: None });
         }
         tables.variants = in_order(tables.cells.iter().map(|(variant, _)| variant.as_str()));
         tables
@@ -291,7 +336,8 @@ impl Tables {
                 // a number that is none stands for a run without this figure
                 let figures = Box::new(Figures::by_hand(metric, (*x).into()));
                 let result = Ok(Content::Figures(figures));
-                tables.rows.push(Row { cell, seed: seed as u64 + 1, result });
+                let seed = seed as u64 + 1;
+                tables.rows.push(Row { cell, seed, result, starts: None });
             }
         }
         tables

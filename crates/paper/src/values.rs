@@ -21,7 +21,7 @@ use weir_sweep::SweepError;
 pub const FILE: &str = "values.csv";
 
 /// What the claims of a paper look at in the runs of an experiment, by name of the column.
-fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
+pub(super) fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
     let own = |id: &str| {
         let e = paper.experiments.iter().find(|e| e.id == id);
         e.is_some_and(|e| paper.runs_of(e).id == runs_of.id)

@@ -1,5 +1,6 @@
 //! What a comparison with a paper comes to: one type for the terminal, tables and pages.
 
+use super::judge::Window;
 use weir_stats::Interval;
 use weir_stats::verdict::{Judgement, Size};
 
@@ -138,6 +139,10 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// Why it is not distinguishable.
     pub why: String,
+    /// Whether it rests on a stationary window, if it is about a steady state.
+    pub window: Window,
+    /// The warm-up that was left out for that, picoseconds.
+    pub warm_up_ps: Option<u64>,
     /// The rows of the tables that decide it.
     pub rows: Vec<String>,
 }

@@ -22,6 +22,7 @@ pub mod run;
 pub mod run_text;
 pub mod shown;
 pub mod simai;
+pub mod starts;
 pub mod stats;
 pub mod table;
 pub mod victims;

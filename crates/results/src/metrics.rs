@@ -239,7 +239,7 @@ fn part_columns<'a>() -> Vec<Column<FlowView<'a>>> {
 
 fn flow_columns<'a>() -> Vec<Column<FlowView<'a>>> {
     columns! {
-        "flows" Whole Count: "flows that started after the warm-up", |v| v.stats.flows;
+        "flows" Whole Count: "flows that started after the warm-up, before `count-until`", |v| v.stats.flows;
         "completed" Whole Count: "those that completed", |v| v.stats.completed;
         "fct_mean_ps" Real Time: "mean completion time", |v| v.stats.fct.mean();
         "fct_min_ps" Whole Time: "the shortest", |v| ps(v.stats.fct.min());
@@ -351,10 +351,10 @@ fn tables(run: &Run) -> Option<f64> {
 }
 
 /// A class with its name, if not all, and a range of sizes, if not all.
-type Part<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
+pub(crate) type Part<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
 
 /// The parts of the traffic of an experiment that have rows of their own.
-fn selections(e: &Experiment) -> impl Iterator<Item = Part<'_>> {
+pub(crate) fn selections(e: &Experiment) -> impl Iterator<Item = Part<'_>> {
     let ranges = || e.scenario.report.sizes.iter().map(Some);
     let classes = e.classes().iter().enumerate().flat_map(move |(i, name)| {
         let class = Some((ClassId::from_index(i), name.as_str()));

@@ -154,6 +154,26 @@ fn flows_of_the_warm_up_are_recorded_but_not_counted() {
     assert_eq!(run["totals"]["flows"], flows.len() + 6);
 }
 
+/// Those that start just before the end of the traffic meet less of it.
+#[test]
+fn flows_behind_the_end_of_the_window_are_not_counted() {
+    let set = ["probe.count-until=45us".to_owned()];
+    let e = Experiment::read("files.toml", SCENARIO, Files::default(), &set);
+    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let r = results("count-until", &e, &[1]);
+    let starts = |row: &BTreeMap<String, String>| number(row, "start_ps");
+    let pfc = r.tables["flows.csv"].iter().filter(|row| row["scheme"] == "pfc");
+    let background: Vec<u128> =
+        pfc.filter(|row| row["class"] == "background").map(starts).collect();
+    let inside = background.iter().filter(|s| (20_000_000..45_000_000).contains(*s)).count();
+    assert!(background.iter().any(|s| *s >= 45_000_000) && inside > 0);
+    assert_eq!(r.summary["runs"][0]["classes"]["background"]["flows"], inside);
+    let set = ["probe.count-until=20us".to_owned()];
+    let refused = Experiment::read("files.toml", SCENARIO, Files::default(), &set);
+    let said = refused.err().expect("nothing would count").render(false);
+    assert!(said.contains("`count-until` is not after `warm-up`"), "{said}");
+}
+
 #[test]
 fn samples_and_pauses_are_tables_too() {
     let e = experiment();

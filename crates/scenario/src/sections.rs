@@ -186,10 +186,22 @@ pub(crate) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         At { value: Or::Is(interval), .. } => Some(interval),
         At { value: Or::Word(_), .. } => None,
     };
+    let warm_up = f.time("warm-up").value;
+    let count_until = match f.time_or_word("count-until") {
+        At { value: Or::Is(until), span } => {
+            if until <= warm_up {
+                let error = Diagnostic::error("`count-until` is not after `warm-up`");
+                f.out.push(error.maybe_at(span, "no flow would count"));
+            }
+            Some(until)
+        }
+        At { value: Or::Word(_), .. } => None,
+    };
     ProbeConfig {
         series,
         pause_events: f.whole("pause-events").value as usize,
-        warm_up: f.time("warm-up").value,
+        warm_up,
+        count_until,
         capture: None,
         blame: false,
         record: None,

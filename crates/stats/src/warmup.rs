@@ -1,15 +1,16 @@
 //! Where the steady state begins: MSER-5, and whether a series drifts after it.
 
-use crate::estimate::mean;
+use crate::ALPHA;
+use crate::estimate::mean_at;
 
 /// How many values make a batch.
 pub const BATCH: usize = 5;
 
-/// What MSER-5 says of a series.
+/// What MSER says of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mser {
-    /// How many values are removed, a multiple of [`BATCH`]; `None`: there is no stationary
-    /// window, because the least error is at the end of the range searched.
+    /// How many values are removed, of [`mser5`] a multiple of [`BATCH`]; `None`: there is no
+    /// stationary window, because the least error is at the end of the range searched.
     pub removed: Option<usize>,
     /// MSER(d) for d = 0, 1, ... removed batches.
     pub errors: Vec<f64>,
@@ -21,13 +22,20 @@ pub struct Mser {
 pub fn mser5(series: &[f64]) -> Option<Mser> {
     let batches: Vec<f64> =
         series.chunks_exact(BATCH).map(|b| b.iter().sum::<f64>() / BATCH as f64).collect();
+    let found = mser(&batches)?;
+    Some(Mser { removed: found.removed.map(|d| d * BATCH), ..found })
+}
+
+/// The same of a series whose values are means of batches already: the number of them whose removal
+/// minimises the squared standard error of the rest.
+pub fn mser(batches: &[f64]) -> Option<Mser> {
     let m = batches.len();
     if m < 4 {
         return None;
     }
     let errors: Vec<f64> = (0..=m / 2).map(|d| error(&batches[d..])).collect();
     let best = (0..errors.len()).reduce(|a, b| if errors[b] < errors[a] { b } else { a })?;
-    let removed = (best < m / 2).then_some(best * BATCH);
+    let removed = (best < m / 2).then_some(best);
     Some(Mser { removed, errors })
 }
 
@@ -40,9 +48,14 @@ fn error(rest: &[f64]) -> f64 {
 /// Whether a window drifts: `halves` has the mean of the first and of the second half for each
 /// seed. It does if the interval of their difference excludes zero and it exceeds 5 % of the mean.
 pub fn drifts(halves: &[(f64, f64)]) -> bool {
+    drifts_at(halves, ALPHA)
+}
+
+/// The same with an interval at level 1 - `alpha`.
+pub fn drifts_at(halves: &[(f64, f64)], alpha: f64) -> bool {
     let differences: Vec<f64> = halves.iter().map(|(first, second)| second - first).collect();
     let level = halves.iter().map(|(a, b)| (a + b) / 2.0).sum::<f64>() / halves.len() as f64;
-    mean(&differences)
+    mean_at(&differences, alpha)
         .is_some_and(|d| !d.interval.contains(0.0) && d.value.abs() > 0.05 * level.abs())
 }
 

@@ -195,7 +195,8 @@ impl Draft {
         }
         same_runs(&cells, &mut warnings);
         let names = columns(&self.grid, &cells);
-        let head = Head::new(self.grid.name, self.grid.title, self.scenario_file, names);
+        let mut head = Head::new(self.grid.name, self.grid.title, self.scenario_file, names);
+        head.starts = self.grid.starts;
         let plan = Plan::new(head, cells, &seeds.unwrap_or_default());
         Ok(Planned { plan, inputs, warnings, sources })
     }

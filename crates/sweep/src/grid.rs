@@ -98,6 +98,8 @@ pub struct Grid {
     pub sample: Sample,
     /// The rows of the comparison; none: the scenario as it is.
     pub variants: Vec<VariantSpec>,
+    /// Whether results hold how flows fared by when they started, which no key of the file says.
+    pub starts: bool,
 }
 
 impl Grid {
@@ -123,7 +125,19 @@ impl Grid {
         let variants = variants(f);
         f.require("scenario");
         let scenario = f.text_at("scenario")?;
-        Some(Self { name, title, scenario, seeds, sets, parameters, points, sample, variants })
+        let starts = false;
+        Some(Self {
+            name,
+            title,
+            scenario,
+            seeds,
+            sets,
+            parameters,
+            points,
+            sample,
+            variants,
+            starts,
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! with the hash of all before it, so that half a plan is never taken for a whole one.
 
 use super::SweepError;
+use super::record::{Record, Status};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use weir_scenario::hash::sha256;
@@ -45,6 +46,11 @@ pub struct Head {
     pub scenario: String,
     /// Names of the parameters.
     pub parameters: Vec<String>,
+    /// Whether results hold how flows fared by when they started ([`Starts`]).
+    ///
+    /// [`Starts`]: weir_results::starts::Starts
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub starts: bool,
 }
 
 /// A variant at a point.
@@ -171,6 +177,24 @@ impl Head {
         self.weir == weir && (self.build == ANY_BUILD || self.build == build)
     }
 
+    /// Whether a result counts: it is of a program that the plan accepts, and holds what the plan
+    /// asks for.
+    pub(crate) fn counts(&self, record: &Record) -> bool {
+        self.accepts(&record.weir, &record.build) && self.lacks(record).is_none()
+    }
+
+    /// What the plan asks for and a result does not hold.
+    pub(crate) fn lacks(&self, record: &Record) -> Option<&'static str> {
+        let result = matches!(record.status, Status::Ok | Status::Invalid);
+        match (result, &record.figures) {
+            (false, _) => None,
+            (true, None) => Some(", with other columns"),
+            (true, Some(_)) => {
+                (self.starts && record.starts.is_none()).then_some(", without a series of starts")
+            }
+        }
+    }
+
     /// What this program puts at the head of its plans.
     pub(crate) fn new(
         name: String,
@@ -179,7 +203,7 @@ impl Head {
         parameters: Vec<String>,
     ) -> Self {
         let (weir, build) = (super::version().to_owned(), super::build().to_owned());
-        let columns = super::columns().to_owned();
-        Self { weir_sweep: FORMAT, name, title, weir, build, columns, scenario, parameters }
+        let (columns, starts) = (super::columns().to_owned(), false);
+        Self { weir_sweep: FORMAT, name, title, weir, build, columns, scenario, parameters, starts }
     }
 }

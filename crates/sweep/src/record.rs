@@ -11,6 +11,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use weir_results::metrics::Figures;
+use weir_results::starts::Starts;
 use weir_scenario::hash::crc32;
 
 /// How a run went.
@@ -58,6 +59,9 @@ pub struct Record {
     /// What came out, if it has a result.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "own_figures")]
     pub figures: Option<Figures>,
+    /// How flows fared by when they started, if the plan asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<Starts>,
     /// Processor time it took. Never part of a table.
     #[serde(default)]
     pub cpu_seconds: f64,
@@ -85,11 +89,14 @@ impl Record {
         serde_json::from_slice(text).ok()
     }
 
-    /// Whether both have the same result, regardless of worker and time.
+    /// Whether both have the same result, regardless of worker and time; one of them may have
+    /// been asked for more.
     pub fn same_result(&self, other: &Self) -> bool {
+        let starts = self.starts.as_ref().zip(other.starts.as_ref());
         self.id == other.id
             && (self.status, &self.reason) == (other.status, &other.reason)
             && self.figures == other.figures
+            && starts.is_none_or(|(own, other)| own == other)
     }
 }
 
@@ -106,6 +113,7 @@ mod tests {
             reason: String::new(),
             attempt: 1,
             figures: Some(Figures::by_hand("finish", "a \"b\", c\n".into())),
+            starts: None,
             cpu_seconds: 0.25,
         }
     }
@@ -115,6 +123,18 @@ mod tests {
         let line = record().line();
         assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
         assert_eq!(Record::parse(&line[..line.len() - 1]), Some(record()));
+    }
+
+    /// Records of plans that do not ask for a series are as they were before there was one.
+    #[test]
+    fn a_series_is_part_of_a_record_that_has_one() {
+        let with = Record { starts: Some(Starts { until_ps: 7, ..Starts::default() }), ..record() };
+        assert!(!String::from_utf8(record().line()).expect("text").contains("starts"));
+        let line = with.line();
+        assert_eq!(Record::parse(&line[..line.len() - 1]).as_ref(), Some(&with));
+        assert!(with.same_result(&record()) && record().same_result(&with));
+        let other = Record { starts: Some(Starts::default()), ..record() };
+        assert!(!with.same_result(&other));
     }
 
     #[test]

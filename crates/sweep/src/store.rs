@@ -162,14 +162,12 @@ impl Results {
     }
 
     fn add(&mut self, record: Record, plan: &Head) {
-        let has_figures = matches!(record.status, Status::Ok | Status::Invalid);
-        let fits = !has_figures || record.figures.is_some();
-        if !fits || !plan.accepts(&record.weir, &record.build) {
-            let other = if fits { "" } else { ", with other columns" };
-            let program = format!("weir {}, build {}{other}", record.weir, record.build);
-            *self.foreign.entry(program).or_default() += 1;
-        } else {
+        if plan.counts(&record) {
             self.runs.entry(record.id.clone()).or_default().add(record);
+        } else {
+            let lacks = plan.lacks(&record).unwrap_or_default();
+            let program = format!("weir {}, build {}{lacks}", record.weir, record.build);
+            *self.foreign.entry(program).or_default() += 1;
         }
     }
 
@@ -338,6 +336,7 @@ fn lock(_: File) -> Result<Option<Lock>, SweepError> {
 mod tests {
     use super::*;
     use weir_results::metrics::Figures;
+    use weir_results::starts::Starts;
 
     fn record(id: &str, status: Status, attempt: u32, cell: &str) -> Record {
         let figures = matches!(status, Status::Ok | Status::Invalid);
@@ -349,6 +348,7 @@ mod tests {
             reason: String::new(),
             attempt,
             figures: figures.then(|| Figures::by_hand("finish", cell.to_owned().into())),
+            starts: None,
             cpu_seconds: 0.5,
         }
     }
@@ -411,6 +411,28 @@ mod tests {
         assert_eq!(results.runs.keys().collect::<Vec<_>>(), ["s"]);
         assert_eq!(results.foreign.values().sum::<usize>(), 1);
         assert!(results.files[0].damaged.is_empty());
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    /// A plan that asks for a series of starts is not complete without it.
+    #[test]
+    fn a_result_without_a_series_that_the_plan_asks_for_does_not_count() {
+        let dir = scratch("starts");
+        let with = Record { starts: Some(Starts::default()), ..record("s", Status::Ok, 1, "7") };
+        write(&dir, "a", &[record("r", Status::Ok, 1, "7"), record("s", Status::Ok, 1, "7"), with]);
+        let read = |starts| {
+            let mut plan = head("1", "any");
+            plan.starts = starts;
+            let results = Results::read(&dir, &plan).expect("read");
+            let conflicts = results.runs.values().filter(|k| k.conflict.is_some()).count();
+            (results.runs.into_keys().collect::<Vec<_>>(), results.foreign, conflicts)
+        };
+        let (runs, foreign, conflicts) = read(true);
+        assert_eq!((runs, conflicts), (vec!["s".to_owned()], 0));
+        let said: Vec<_> = foreign.into_iter().collect();
+        assert_eq!(said, [("weir 1, build a, without a series of starts".to_owned(), 2)]);
+        let (runs, foreign, conflicts) = read(false);
+        assert_eq!((runs.len(), foreign.len(), conflicts), (2, 0, 0));
         fs::remove_dir_all(&dir).expect("removed");
     }
 

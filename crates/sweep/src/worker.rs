@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use weir_results::metrics::Figures;
 use weir_results::run::run_alone;
+use weir_results::starts::Starts;
 use weir_scenario::experiment::Variant;
 use weir_scenario::resolve::{Base, Fabrics, Resolved};
 
@@ -157,6 +158,8 @@ pub fn work_all(
     lend(&mut shares, &name)?;
     let (mut crews, mut taken, mut total, mut open) = (Vec::new(), BTreeSet::new(), 0, 0);
     let mut twice = false;
+    // a run that several plans have is made once: with what any of them asks for
+    let starts = shares.iter().any(|share| share.plan.head.starts);
     for share in &shares {
         let (mut jobs, own) = pending(&share.plan, &share.results, options.shard);
         let before = jobs.len();
@@ -167,7 +170,7 @@ pub fn work_all(
         jobs.truncate(
             options.limit.map_or(usize::MAX, |most| most.saturating_sub(taken_so_far(&crews))),
         );
-        crews.push(Crew::new(share, jobs, &name)?);
+        crews.push(Crew { starts, ..Crew::new(share, jobs, &name)? });
     }
     let before = total - open;
     meter.jobs.store(options.jobs.clamp(1, open.max(1)), Ordering::Relaxed);
@@ -224,8 +227,10 @@ fn lend(shares: &mut [Share<'_>], name: &str) -> Result<(), SweepError> {
     let mut known: BTreeMap<String, Record> = BTreeMap::new();
     for share in &*shares {
         for (id, k) in &share.results.runs {
-            if let (Some(record), None) = (&k.result, &k.conflict) {
-                known.entry(id.clone()).or_insert_with(|| record.clone());
+            if let (Some(record), None) = (&k.result, &k.conflict)
+                && known.get(id).is_none_or(|other| other.starts.is_none())
+            {
+                known.insert(id.clone(), record.clone());
             }
         }
     }
@@ -238,7 +243,7 @@ fn lend(shares: &mut [Share<'_>], name: &str) -> Result<(), SweepError> {
         });
         let mut any = false;
         for record in missing.filter_map(|run| known.get(&run.id)) {
-            if share.plan.head.accepts(&record.weir, &record.build) {
+            if share.plan.head.counts(record) {
                 writer.add(record)?;
                 any = true;
             }
@@ -310,6 +315,8 @@ struct Crew<'a> {
     writer: Mutex<Writer>,
     /// Runs of earlier workers and their processor time in microseconds.
     earlier: (usize, u64),
+    /// Whether results hold how flows fared by when they started.
+    starts: bool,
 }
 
 /// What all threads of a worker have in common.
@@ -402,6 +409,7 @@ impl<'a> Crew<'a> {
             next: AtomicUsize::new(0),
             writer: Mutex::new(Writer::new(&directory.results(), name)),
             earlier,
+            starts: plan.head.starts,
         })
     }
 
@@ -457,7 +465,8 @@ impl<'a> Crew<'a> {
             run.map(|run| {
                 let invalid = run.invalid(&resolved.experiment);
                 let figures = Figures::new(&resolved.experiment, &run);
-                (run.interrupted(), run.perf.cpu_seconds, invalid, figures)
+                let starts = self.starts.then(|| Starts::new(&resolved.experiment, &run));
+                (run.interrupted(), run.perf.cpu_seconds, invalid, figures, starts)
             })
         }));
         self.release(job.run.cell);
@@ -469,12 +478,14 @@ impl<'a> Crew<'a> {
             reason: String::new(),
             attempt: job.attempt,
             figures: None,
+            starts: None,
             cpu_seconds: 0.0,
         };
         match ran {
             Ok(Ok((true, ..))) => return Ok(None),
-            Ok(Ok((false, cpu_seconds, invalid, figures))) => {
+            Ok(Ok((false, cpu_seconds, invalid, figures, starts))) => {
                 (record.cpu_seconds, record.figures) = (cpu_seconds, Some(figures));
+                record.starts = starts;
                 if let Some(why) = invalid {
                     (record.status, record.reason) = (Status::Invalid, why);
                 }

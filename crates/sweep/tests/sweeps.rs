@@ -11,7 +11,7 @@ use weir_sweep::directory::SweepDir;
 use weir_sweep::draft::Draft;
 use weir_sweep::merge::Merged;
 use weir_sweep::shard::Shard;
-use weir_sweep::worker::{self, Options, work};
+use weir_sweep::worker::{self, Options, work, work_all};
 
 fn scratch(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-sweep-{name}"));
@@ -62,6 +62,41 @@ fn one_point_of_a_sweep_has_the_numbers_of_a_comparison_with_the_same_seeds() {
         assert_eq!(found("slowdown_p99"), expected.slowdown_p99);
         assert_eq!(found("held_mean_ps"), expected.held_mean);
     }
+}
+
+/// Two sweeps have the same two runs, and one of them asks for a series: whichever makes a run
+/// makes it with the series, and a run that was made without it is made again for the one that asks.
+#[test]
+fn a_series_that_one_of_two_sweeps_asks_for_is_made_for_both() {
+    let dir = scratch("starts");
+    let file = dir.join("grid.toml");
+    fs::write(&file, "scenario = \"incast\"\nseeds = [1, 2]\n").expect("written");
+    let planned = |name: &str, starts| {
+        let draft = Draft::read(file.to_str().expect("text")).expect("a grid");
+        let mut planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+        planned.plan.head.starts = starts;
+        let sweep = SweepDir::new(&dir.join(name));
+        sweep.write(&planned).expect("written");
+        sweep
+    };
+    let (plain, asks) = (planned("plain", false), planned("asks", true));
+    let go = |sweeps: &[SweepDir], limit| {
+        let options = Options { shard: Shard::ALL, jobs: 1, limit };
+        work_all(sweeps, &options, &worker::Meter::default()).expect("done").made
+    };
+    let of = |sweep: &SweepDir| {
+        let results = sweep.read_results(&sweep.plan().expect("a plan")).expect("read");
+        let made = results.runs.values().filter_map(|k| k.result.clone());
+        made.map(|r| (r.figures, r.starts.is_some())).collect::<Vec<_>>()
+    };
+    assert_eq!(go(std::slice::from_ref(&plain), Some(1)), 1);
+    assert_eq!((of(&plain).len(), of(&plain)[0].1), (1, false));
+    // the run that is there has no series, the other one is made once for both
+    assert_eq!(go(&[plain.clone(), asks.clone()], None), 2);
+    let (plain, asks) = (of(&plain), of(&asks));
+    assert_eq!((plain.len(), asks.len()), (2, 2));
+    assert!(asks.iter().all(|(_, starts)| *starts));
+    assert!(plain.iter().zip(&asks).all(|((figures, _), (other, _))| figures == other));
 }
 
 /// 30 % is 0.3, sizes are bytes, and columns say so.

@@ -154,6 +154,8 @@ impl Explanation {
     /// The grid of an experiment, without the variants of combinations.
     pub(crate) fn grid(&self, e: &Experiment, mode: Mode) -> Option<Grid> {
         let mut grid = e.grid_reduced_by(mode, self.quick_of(e))?;
+        // a search compares combinations and confirms nothing by a steady state
+        grid.starts = false;
         if let Some(scenario) = self.scenario.as_ref().filter(|_| mode == Mode::Full) {
             grid.scenario = scenario.clone();
         }

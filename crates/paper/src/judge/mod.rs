@@ -9,6 +9,7 @@ mod along;
 mod estimate;
 mod number;
 mod response;
+mod steady;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -21,6 +22,8 @@ use estimate::{Estimator, LEVEL, Nature};
 pub use response::Response;
 pub(crate) use response::response;
 use std::collections::BTreeSet;
+pub use steady::Window;
+pub(crate) use steady::{Summed, series_of};
 use weir_stats::Estimate;
 use weir_stats::verdict::Judgement;
 use weir_sweep::quantity::Quantity;
@@ -62,11 +65,36 @@ pub fn judge(index: usize, claim: &Claim, library: &dyn Library, quick: bool) ->
         }
         match Data::new(claim, of, library, quick) {
             Err(outcome) => verdict.outcome = outcome,
-            Ok(data) => fill(&mut verdict, claim, of, &data),
+            Ok(data) => {
+                fill(&mut verdict, claim, of, &data);
+                if claim.steady {
+                    look_at_window(&mut verdict, steady::of(&data.operands, library), quick);
+                }
+            }
         }
         verdict
     };
     of.into_iter().map(one).collect()
+}
+
+/// Numbers that do not come from a stationary window say nothing about a steady state. Quick runs
+/// are too short to be refused for it.
+fn look_at_window(verdict: &mut Verdict, found: steady::Found, quick: bool) {
+    verdict.window = found.window;
+    verdict.warm_up_ps = found.warm_up_ps;
+    if found.unfinished > 0.0 {
+        let share = found.unfinished * 100.0;
+        let said = format!("; at least: up to {share:.1} % of the flows of a run did not finish");
+        verdict.measured.push_str(&said);
+    }
+    let not_stationary =
+        found.window.fails().then(|| format!("{}: {}", found.window.name(), found.why));
+    if let Some(why) = not_stationary.or(found.no_percentile)
+        && !quick
+    {
+        verdict.why = String::new();
+        verdict.outcome = Outcome::NotMeasured(why);
+    }
 }
 
 /// What a rule says about the numbers.

@@ -211,6 +211,7 @@ fn published_values_are_drawn_beside_the_measured_ones() {
         reading: String::new(),
         calibrated: false,
         primary: true,
+        steady: false,
         possible: Possible::default(),
         discussion: String::new(),
     };

@@ -94,10 +94,11 @@ impl ClassStats {
         }
     }
 
-    /// The flows of a selection that started after the warm-up.
+    /// The flows of a selection that started after the warm-up, and before the end of the window
+    /// if it has one.
     pub(crate) fn sort_out(run: Facts<'_>, which: Selection<'_>) -> Self {
-        let warm_up = run.config.probes.warm_up;
-        let counts = |f: &&FlowRecord| which.holds(f) && f.start >= warm_up;
+        let probes = &run.config.probes;
+        let counts = |f: &&FlowRecord| which.holds(f) && probes.counts(f.start);
         let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(counts).collect();
         let ps = |t: Option<Time>| t.map(|t| t.as_ps() as f64);
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();

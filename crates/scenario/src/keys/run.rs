@@ -28,6 +28,13 @@ pub const PROBE: Section = Section {
             "Queue and pause statistics begin at this time, and flows that start earlier are left \
              out of tables and figures.",
         ),
+        key(
+            "count-until",
+            Kind::Time(&["end"]),
+            "end",
+            "Flows that start at or after this time are left out of tables and figures: those that \
+             start just before `traffic-until` meet less and less traffic.",
+        ),
     ],
 };
 

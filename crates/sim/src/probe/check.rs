@@ -70,5 +70,7 @@ mod tests {
         assert_eq!(format!("{config:?}"), text);
         config.capture = Some(super::super::Capture::default());
         assert!(format!("{config:?}").contains("capture: Capture {"));
+        config.count_until = Some(zero);
+        assert!(format!("{config:?}").contains("count_until"));
     }
 }

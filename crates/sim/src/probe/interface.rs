@@ -19,6 +19,8 @@ pub struct ProbeConfig {
     pub pause_events: usize,
     /// Leave queue and pause statistics before this time out.
     pub warm_up: Time,
+    /// Leave flows that start at or after this time out of tables and figures.
+    pub count_until: Option<Time>,
     /// Keep the frames that cross some ports.
     pub capture: Option<Capture>,
     /// Keep where the completion time of each flow went ([`Outcome::blame`]).
@@ -29,14 +31,25 @@ pub struct ProbeConfig {
     pub own: Vec<ProbeInfo>,
 }
 
-/// Runs of sweeps are called after their settings as text: captures, blame and recordings, which
-/// change no result, are part of it only where they are asked for.
+impl ProbeConfig {
+    /// Whether a flow that starts then counts in tables and figures.
+    pub fn counts(&self, start: Time) -> bool {
+        start >= self.warm_up && self.count_until.is_none_or(|until| start < until)
+    }
+}
+
+/// Runs of sweeps are called after their settings as text: an end of the window is part of it only
+/// where there is one, and captures, blame and recordings, which change no result, only where they
+/// are asked for.
 impl fmt::Debug for ProbeConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { series, pause_events, warm_up, capture, blame, record, own } = self;
+        let Self { series, pause_events, warm_up, count_until, capture, blame, record, own } = self;
         let mut text = f.debug_struct("ProbeConfig");
         text.field("series", series).field("pause_events", pause_events);
         text.field("warm_up", warm_up);
+        if let Some(until) = count_until {
+            text.field("count_until", until);
+        }
         if let Some(capture) = capture {
             text.field("capture", capture);
         }
@@ -56,6 +69,7 @@ impl Default for ProbeConfig {
             series: None,
             pause_events: 100_000,
             warm_up: Time::ZERO,
+            count_until: None,
             capture: None,
             blame: false,
             record: None,

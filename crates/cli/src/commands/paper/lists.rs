@@ -106,6 +106,9 @@ fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
     }
     add("measured", &claim.quantity());
     add("rule", &claim.rule_words());
+    if claim.steady {
+        add("state", "steady: its numbers count only if their window is stationary");
+    }
     let possible = claim.possible.names();
     if !possible.is_empty() {
         add("outcomes", &possible.join(", "));
@@ -187,7 +190,7 @@ pub(super) fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
                     "reading": claim.reading, "calibrated": claim.calibrated,
                     "stated": claim.paper(), "measured": claim.quantity(),
                     "rule": claim.rule_words(), "sort": claim.sort().name(),
-                    "primary": claim.primary, "outcomes": claim.possible.names(),
+                    "primary": claim.primary, "steady": claim.steady, "outcomes": claim.possible.names(),
                 }));
             }
         }

@@ -117,7 +117,7 @@ fn cdf(sorted: &Sorted) -> Vec<(f64, f64)> {
 
 /// Completion times of the flows of a class that count, picoseconds.
 fn class_fct(run: &Run, class: ClassId) -> impl Iterator<Item = f64> {
-    let counts = move |f: &&FlowRecord| f.class == class && f.start >= run.config.probes.warm_up;
+    let counts = move |f: &&FlowRecord| f.class == class && run.config.probes.counts(f.start);
     run.outcome.flows.iter().filter(counts).filter_map(|f| Some(f.fct()?.as_ps() as f64))
 }
 
@@ -184,8 +184,7 @@ fn size_bins(c: &Comparison<'_>) -> Vec<f64> {
 
 /// Size and slowdown of the flows of a run that count and have an end.
 fn counted(run: &Run) -> impl Iterator<Item = (f64, Option<f64>)> {
-    let warm_up = run.config.probes.warm_up;
-    let flows = run.outcome.flows.iter().filter(move |f| f.start >= warm_up);
+    let flows = run.outcome.flows.iter().filter(|f| run.config.probes.counts(f.start));
     flows.filter(|f| f.size != Bytes::MAX).map(|f| (f.size.get() as f64, f.slowdown()))
 }
 
