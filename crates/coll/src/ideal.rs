@@ -5,8 +5,7 @@
 //! count, and exact on a network without other bottlenecks.
 
 use crate::program::{Action, Message, Program};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use weir_core::Time;
 
 /// What a message costs.
@@ -26,8 +25,8 @@ pub struct Cost {
     pub delay: Time,
 }
 
-/// What happens next, to which rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What happens to a rank.
+#[derive(Clone, Copy, Debug)]
 enum Event {
     Sent(u64),
     Arrives { from: u32, tag: u64, port: u32, enters: Time, delay: Time },
@@ -46,8 +45,8 @@ pub fn time<P: Program + ?Sized>(
     let mut model = Model {
         out_free: vec![Time::ZERO; ports],
         in_free: vec![Time::ZERO; ports],
-        events: BinaryHeap::new(),
-        made: 0,
+        agenda: BTreeMap::new(),
+        spare: Vec::new(),
         messages: 0,
     };
     let mut end = Time::ZERO;
@@ -57,29 +56,32 @@ pub fn time<P: Program + ?Sized>(
             return None;
         }
     }
-    while let Some(Reverse((now, _, rank, event))) = model.events.pop() {
-        if model.messages > most {
-            return None;
-        }
-        let program = &mut *programs[rank as usize];
-        match event {
-            Event::Sent(op) => {
-                program.on_sent(op);
-                program.on_acked(op);
+    while let Some((now, mut events)) = model.agenda.pop_first() {
+        for (rank, event) in events.drain(..) {
+            if model.messages > most {
+                return None;
             }
-            Event::Arrives { from, tag, port, enters, delay } => {
-                // what the port still has to receive comes first
-                let free = &mut model.in_free[port as usize];
-                let there = now.max(free.saturating_add(enters));
-                *free = there;
-                model.add(there.saturating_add(delay), rank, Event::Received(from, tag));
-                continue;
+            let program = &mut *programs[rank as usize];
+            match event {
+                Event::Sent(op) => {
+                    program.on_sent(op);
+                    program.on_acked(op);
+                }
+                Event::Arrives { from, tag, port, enters, delay } => {
+                    // what the port still has to receive comes first
+                    let free = &mut model.in_free[port as usize];
+                    let there = now.max(free.saturating_add(enters));
+                    *free = there;
+                    model.add(there.saturating_add(delay), rank, Event::Received(from, tag));
+                    continue;
+                }
+                Event::Received(from, tag) => program.on_received(from, tag),
+                Event::Timer(op) => program.on_timer(op),
             }
-            Event::Received(from, tag) => program.on_received(from, tag),
-            Event::Timer(op) => program.on_timer(op),
+            end = now;
+            model.poll(rank, program, now, &mut cost);
         }
-        end = now;
-        model.poll(rank, program, now, &mut cost);
+        model.spare.push(events);
     }
     programs.iter().all(|p| p.is_done()).then_some(end)
 }
@@ -88,16 +90,19 @@ pub fn time<P: Program + ?Sized>(
 struct Model {
     out_free: Vec<Time>,
     in_free: Vec<Time>,
-    /// By time, then in the order of their making.
-    events: BinaryHeap<Reverse<(Time, u64, u32, Event)>>,
-    made: u64,
+    /// What happens at each instant to which rank, in the order of its making: ranks mostly act
+    /// at the same instants. What is added to the instant that is under way comes after it.
+    agenda: BTreeMap<Time, Vec<(u32, Event)>>,
+    /// Empty lists, to be used again.
+    spare: Vec<Vec<(u32, Event)>>,
     messages: u64,
 }
 
 impl Model {
     fn add(&mut self, at: Time, rank: u32, event: Event) {
-        self.events.push(Reverse((at, self.made, rank, event)));
-        self.made += 1;
+        let spare = &mut self.spare;
+        let events = self.agenda.entry(at).or_insert_with(|| spare.pop().unwrap_or_default());
+        events.push((rank, event));
     }
 
     fn poll<P: Program + ?Sized>(

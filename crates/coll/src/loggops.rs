@@ -7,9 +7,11 @@
 //! the time that a schedule takes in a network without bottlenecks.
 //!
 //! Entries are handled in the order (time, number); an entry that finds its CPU or NIC busy is put
-//! back at the time when it is free and keeps its number. All times are whole nanoseconds.
+//! back at the time when it is free and keeps its number. (Of those that wait for the same, only
+//! the first is put back: `lines`.) All times are whole nanoseconds.
 
 mod clocks;
+mod lines;
 mod stuck;
 
 pub use stuck::{Place, Stuck};
@@ -17,6 +19,7 @@ pub use stuck::{Place, Stuck};
 use crate::goal::{Kind, Op, Schedule, Wait};
 use crate::matching::{Envelope, Waiting};
 use clocks::Clocks;
+use lines::{Group, Lines};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -69,21 +72,17 @@ pub struct Run {
 /// Runs a schedule.
 pub fn run(schedule: &Schedule, params: &Params) -> Result<Run, Stuck> {
     let mut model = Model::new(schedule, *params);
-    model.enter_roots();
-    while let Some(Reverse((time, number, what))) = model.queue.pop() {
-        match what {
-            What::Op { rank, op } => model.handle(time, number, rank, op)?,
-            What::Message { rank, op } => model.arrive(time, number, rank, op)?,
-        }
-    }
+    model.run()?;
     model.finish()
 }
 
-/// What an entry of the queue is about: an operation, or the message of a send.
+/// What an entry of the queue is about: an operation, the message of a send, or the one of these
+/// that has the turn in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Op { rank: u32, op: u32 },
     Message { rank: u32, op: u32 },
+    Turn { line: u32 },
 }
 
 /// A message that came before its receive was posted.
@@ -116,6 +115,11 @@ struct Model<'a> {
     params: Params,
     ranks: Vec<State>,
     queue: BinaryHeap<Reverse<(u64, u64, What)>>,
+    lines: Lines,
+    /// Every entry that has to wait is put back by itself: the plain way, for tests.
+    plain: bool,
+    /// Entries taken from the queue.
+    taken: u64,
     next: u64,
     unexpected: u64,
     other_sizes: u64,
@@ -137,11 +141,91 @@ impl<'a> Model<'a> {
             params,
             ranks: schedule.ranks.iter().map(state).collect(),
             queue: BinaryHeap::new(),
+            lines: Lines::default(),
+            plain: false,
+            taken: 0,
             next: 0,
             unexpected: 0,
             other_sizes: 0,
             other_size: None,
             released: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stuck> {
+        self.enter_roots();
+        while let Some(Reverse((time, number, what))) = self.queue.pop() {
+            self.taken += 1;
+            let What::Turn { line } = what else {
+                self.try_now(time, number, what)?;
+                continue;
+            };
+            // one with a lower number may have come, or this one may have begun
+            let Some((_, what)) = self.lines.first(line).filter(|(first, _)| *first == number)
+            else {
+                continue;
+            };
+            match self.needs(what).map_or(0, |(_, free)| free) {
+                free if free > time => {
+                    self.queue.push(Reverse((free, number, What::Turn { line })))
+                }
+                _ => {
+                    self.lines.leave(line);
+                    self.begin(time, what)?;
+                    if let Some((number, what)) = self.lines.first(line) {
+                        let free = self.needs(what).map_or(0, |(_, free)| free);
+                        self.queue.push(Reverse((free.max(time), number, What::Turn { line })));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins what an entry is about, or lets it wait for what it needs.
+    fn try_now(&mut self, time: u64, number: u64, what: What) -> Result<(), Stuck> {
+        match self.needs(what) {
+            Some((_, free)) if free > time && self.plain => {
+                self.queue.push(Reverse((free, number, what)));
+            }
+            Some((group, free)) if free > time => {
+                if let Some(line) = self.lines.join(group, number, what) {
+                    self.queue.push(Reverse((free, number, What::Turn { line })));
+                }
+            }
+            _ => self.begin(time, what)?,
+        }
+        Ok(())
+    }
+
+    /// What an entry needs to begin, and when that is free; nothing for a receive.
+    fn needs(&self, what: What) -> Option<(Group, u64)> {
+        let (What::Op { rank, op } | What::Message { rank, op }) = what else { return None };
+        let o = self.op(rank, op);
+        let is_message = matches!(what, What::Message { .. });
+        // a receiver is charged at the CPU and NIC of the sender's index
+        let (at, cpu, nic) = (if is_message { o.peer as u32 } else { rank }, o.cpu, o.nic);
+        let state = &self.ranks[at as usize];
+        let busy = state.cpu_free.at(cpu);
+        match o.kind {
+            _ if is_message => {
+                let free = busy.max(state.receive_free.at(nic));
+                Some((Group::Receive { rank: at, cpu, nic }, free))
+            }
+            Kind::Send => {
+                let free = busy.max(state.send_free.at(nic));
+                Some((Group::Send { rank, cpu, nic }, free))
+            }
+            Kind::Calc => Some((Group::Calc { rank, cpu }, busy)),
+            Kind::Recv => None,
+        }
+    }
+
+    fn begin(&mut self, time: u64, what: What) -> Result<(), Stuck> {
+        match what {
+            What::Op { rank, op } => self.handle(time, rank, op),
+            What::Message { rank, op } => self.arrive(time, rank, op),
+            What::Turn { .. } => Ok(()),
         }
     }
 
@@ -213,19 +297,9 @@ impl<'a> Model<'a> {
         sum.ok_or_else(|| Stuck::TooLong(self.place(at.0, at.1)))
     }
 
-    fn handle(&mut self, t: u64, number: u64, rank: u32, op: u32) -> Result<(), Stuck> {
+    /// An operation begins.
+    fn handle(&mut self, t: u64, rank: u32, op: u32) -> Result<(), Stuck> {
         let o = self.op(rank, op);
-        let state = &self.ranks[rank as usize];
-        let cpu = state.cpu_free.at(o.cpu);
-        let free = match o.kind {
-            Kind::Calc => cpu,
-            Kind::Send => cpu.max(state.send_free.at(o.nic)),
-            Kind::Recv => 0,
-        };
-        if free > t {
-            self.queue.push(Reverse((free, number, What::Op { rank, op })));
-            return Ok(());
-        }
         self.state(rank).start[op as usize] = Some(t);
         self.tell(rank, op, Wait::Start, t);
         match o.kind {
@@ -271,17 +345,10 @@ impl<'a> Model<'a> {
         Ok(())
     }
 
-    /// The message of a send has arrived.
-    fn arrive(&mut self, t: u64, number: u64, rank: u32, op: u32) -> Result<(), Stuck> {
+    /// The message of a send has arrived, and is received.
+    fn arrive(&mut self, t: u64, rank: u32, op: u32) -> Result<(), Stuck> {
         let (p, at, o) = (self.params, (rank, op), self.op(rank, op));
-        // the receiver is charged at the CPU and NIC of the sender's index
         let to = o.peer as u32;
-        let state = &self.ranks[to as usize];
-        let free = state.cpu_free.at(o.cpu).max(state.receive_free.at(o.nic));
-        if free > t {
-            self.queue.push(Reverse((free, number, What::Message { rank, op })));
-            return Ok(());
-        }
         let per_byte = p.overhead_per_byte.max(p.gap_per_byte);
         let arrived = self.after(t, p.overhead, per_byte, at)?;
         let gap = self.after(t, p.gap, p.gap_per_byte, at)?;
@@ -342,7 +409,9 @@ impl<'a> Model<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::Rank;
     use crate::goal::text::parse;
+    use proptest::prelude::*;
 
     fn stuck(text: &str) -> String {
         let schedule = parse(text.as_bytes()).expect("a schedule");
@@ -356,6 +425,60 @@ mod tests {
         assert!(
             stuck(text).ends_with("(`calc 9`) ends after 2^64 ns") || stuck(text).contains("2^64")
         );
+    }
+
+    /// Sends, receives and computations on few CPUs and NICs, most of them ready at once.
+    fn busy() -> impl Strategy<Value = Schedule> {
+        let op = (0..3_u8, 0..3_u64, 0..2_u16, 0..2_u16, 0..4_u64);
+        let ranks = prop::collection::vec(prop::collection::vec(op, 0..30), 3);
+        ranks.prop_map(|ranks| {
+            let mut ops = vec![Vec::new(); 3];
+            for (rank, drawn) in ranks.iter().enumerate() {
+                for &(kind, peer, cpu, nic, size) in drawn {
+                    let op = |kind, peer| Op { kind, size, peer, tag: 0, cpu, nic };
+                    match kind {
+                        0 => ops[rank].push(op(Kind::Calc, 0)),
+                        _ => {
+                            ops[rank].push(op(Kind::Send, peer));
+                            ops[peer as usize].push(op(Kind::Recv, rank as u64));
+                        }
+                    }
+                }
+            }
+            Schedule { ranks: ops.into_iter().map(|ops| Rank::new(ops, &[])).collect() }
+        })
+    }
+
+    proptest! {
+        /// Those that wait in lines begin when they would if each was put back by itself.
+        #[test]
+        fn lines_change_nothing(
+            schedule in busy(), latency in 0..5_u64, overhead in 0..4_u64, gap in 0..6_u64,
+            (gap_per_byte, overhead_per_byte) in (0..3_u64, 0..3_u64), eager in 0..4_u64,
+        ) {
+            let params =
+                Params { latency, overhead, gap, gap_per_byte, overhead_per_byte, eager };
+            let run = |plain| {
+                let mut model = Model { plain, ..Model::new(&schedule, params) };
+                model.run().and_then(|()| model.finish())
+            };
+            prop_assert_eq!(run(false), run(true));
+        }
+    }
+
+    /// Each operation is looked at a few times, however many wait for the same CPU.
+    #[test]
+    fn many_operations_of_one_cpu_take_few_steps() {
+        let calc = Op { kind: Kind::Calc, size: 1, peer: 0, tag: 0, cpu: 0, nic: 0 };
+        let send = Op { kind: Kind::Send, ..calc };
+        let recv = Op { kind: Kind::Recv, ..calc };
+        let ops: Vec<Op> = [calc, send, recv].into_iter().flat_map(|op| vec![op; 10_000]).collect();
+        let schedule = Schedule { ranks: vec![Rank::new(ops, &[])] };
+        let mut model = Model::new(&schedule, Params { overhead: 1, gap: 1, ..Params::default() });
+        model.run().expect("it ends");
+        // an operation or message comes, waits, and begins
+        assert!(model.taken <= 4 * 40_000, "{} steps", model.taken);
+        assert!(model.finish().is_ok());
     }
 
     #[test]

@@ -75,6 +75,15 @@ pub trait Program: fmt::Debug + Send {
     /// The last packet of a message has left the rank.
     fn on_sent(&mut self, op: u64);
 
+    /// The last packet of a message has left the rank, and all that the program would do in
+    /// [`on_sent`](Self::on_sent) is to remember it: does that and returns true. Otherwise, and
+    /// always if the program cannot tell, it returns false, and nothing has changed. Before and
+    /// after, [`poll`](Self::poll) has nothing to return.
+    fn notes_sent(&mut self, op: u64) -> bool {
+        let _ = op;
+        false
+    }
+
     /// A message has been acknowledged as a whole.
     fn on_acked(&mut self, op: u64) {
         let _ = op;

@@ -163,7 +163,7 @@ fn schedule() -> impl Strategy<Value = Schedule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     /// A random schedule ends or names who waits; where the LogGOPS model, which is another
     /// implementation, comes to an end, so do the programs.

@@ -22,44 +22,82 @@ fn what(job: &Job) -> &'static str {
     }
 }
 
+/// What tables of jobs say of the steps of one.
+struct Steps {
+    ended: u64,
+    asked: u64,
+    mean: String,
+    most: Option<f64>,
+    exposed: String,
+    alone: Option<f64>,
+    slowdown: Option<f64>,
+    bus: String,
+}
+
+/// A table of jobs without rows: of one run, or by scheme.
+fn empty_table(schemes: bool) -> TextTable {
+    let of_schemes = |column| schemes.then_some(column);
+    let columns = [
+        Some(Column::words("job", 20)),
+        of_schemes(Column::words("scheme", 19)),
+        Some(Column::words("does", 9)),
+        Some(Column::numbers("ranks", 10)),
+        Some(Column::numbers("steps", 18)),
+        Some(Column::numbers("mean", 19).under("step")),
+        Some(Column::numbers("max", 17).under("step")),
+        Some(Column::numbers("exposed", 16)),
+        Some(Column::numbers("alone", 12)),
+        Some(Column::numbers("slowdown", 15)),
+        Some(Column::numbers("bus", 14)),
+        of_schemes(Column::words("to blame", 13)),
+    ];
+    TextTable::new(columns.into_iter().flatten().collect())
+}
+
+/// A row of it; by scheme, with the scheme and the port to blame.
+fn row(job: &Job, steps: Steps, scheme: Option<(String, String)>) -> Vec<String> {
+    let or_dash = |x, text: fn(f64) -> String| format::or_dash(x, text);
+    let (scheme, blame) = scheme.unzip();
+    let cells = [
+        Some(job.name.clone()),
+        scheme,
+        Some(what(job).to_owned()),
+        Some(format::count(u64::from(job.ranks()))),
+        Some(format!("{} of {}", format::count(steps.ended), format::count(steps.asked))),
+        Some(steps.mean),
+        Some(or_dash(steps.most, format::time_ps)),
+        Some(steps.exposed),
+        Some(or_dash(steps.alone, format::time_ps)),
+        Some(or_dash(steps.slowdown, format::significant)),
+        Some(steps.bus),
+        blame,
+    ];
+    cells.into_iter().flatten().collect()
+}
+
 /// The jobs of a run; nothing if there are none.
 pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String> {
     if e.traffic.jobs().is_empty() {
         return None;
     }
-    let mut t = TextTable::new(vec![
-        Column::words("job", 20),
-        Column::words("does", 9),
-        Column::numbers("ranks", 10),
-        Column::numbers("steps", 18),
-        Column::numbers("mean", 19).under("step"),
-        Column::numbers("max", 17).under("step"),
-        Column::numbers("exposed", 16),
-        Column::numbers("alone", 12),
-        Column::numbers("slowdown", 15),
-        Column::numbers("bus", 14),
-    ]);
+    let mut t = empty_table(false);
     for (job, record) in e.traffic.jobs().iter().zip(&run.outcome.jobs) {
         let ps = |t: Time| t.as_ps() as f64;
-        let done = times(record).count() as u64;
         let time = mean(times(record).map(|(t, _)| ps(t)));
         let exposed = mean(times(record).map(|(t, it)| ps(t.saturating_sub(it.computed))));
         let alone = record.ideal.map(ps).filter(|alone| *alone > 0.0);
-        let slowdown = time.zip(alone).map(|(time, alone)| time / alone);
         let bus = mean(times(record).filter_map(|(t, _)| bus(job, t)));
-        let or_dash = |x, text: fn(f64) -> String| format::or_dash(x, text);
-        t.row(vec![
-            job.name.clone(),
-            what(job).to_owned(),
-            format::count(u64::from(job.ranks())),
-            format!("{} of {}", format::count(done), format::count(u64::from(job.iterations()))),
-            or_dash(time, format::time_ps),
-            or_dash(times(record).map(|(t, _)| ps(t)).max_by(f64::total_cmp), format::time_ps),
-            or_dash(exposed, format::time_ps),
-            or_dash(alone, format::time_ps),
-            or_dash(slowdown, format::significant),
-            bus.map_or_else(String::new, |b| format!("{} Gb/s", format::significant(b / 1e9))),
-        ]);
+        let steps = Steps {
+            ended: times(record).count() as u64,
+            asked: u64::from(job.iterations()),
+            mean: format::or_dash(time, format::time_ps),
+            most: times(record).map(|(t, _)| ps(t)).max_by(f64::total_cmp),
+            exposed: format::or_dash(exposed, format::time_ps),
+            alone,
+            slowdown: time.zip(alone).map(|(time, alone)| time / alone),
+            bus: bus.map_or_else(String::new, |b| format!("{} Gb/s", format::significant(b / 1e9))),
+        };
+        t.row(row(job, steps, None));
     }
     Some(t.render(layout.width, layout.colour))
 }
@@ -68,39 +106,23 @@ pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String>
 /// the longest step of the first seed. `None` if there are no jobs.
 pub(crate) fn by_scheme(c: &Comparison<'_>) -> Option<TextTable> {
     let jobs = c.experiment.traffic.jobs();
-    let mut t = TextTable::new(vec![
-        Column::words("job", 20),
-        Column::words("scheme", 19),
-        Column::words("does", 9),
-        Column::numbers("ranks", 10),
-        Column::numbers("steps", 18),
-        Column::numbers("mean", 19).under("step"),
-        Column::numbers("max", 17).under("step"),
-        Column::numbers("exposed", 16),
-        Column::numbers("alone", 12),
-        Column::numbers("slowdown", 15),
-        Column::numbers("bus", 14),
-        Column::words("to blame", 13),
-    ]);
+    let mut t = empty_table(true);
     for (place, job) in jobs.iter().enumerate() {
         for g in &c.groups {
             let Some(s) = StepSummary::new(g, place) else { continue };
-            let slowdown = s.mean.zip(s.alone).map(|(mean, alone)| mean.mean / alone);
             let time = |e| estimate(e, format::time_ps);
-            t.row(vec![
-                job.name.clone(),
-                g.label.clone(),
-                what(job).to_owned(),
-                format::count(u64::from(job.ranks())),
-                format!("{} of {}", format::count(s.ended), format::count(s.asked)),
-                time(s.mean),
-                format::or_dash(s.most, format::time_ps),
-                time(s.exposed),
-                format::or_dash(s.alone, format::time_ps),
-                format::or_dash(slowdown, format::significant),
-                s.bus.map_or_else(String::new, |b| estimate(Some(b), format::rate_bps)),
-                to_blame(g, place).unwrap_or_default(),
-            ]);
+            let steps = Steps {
+                ended: s.ended,
+                asked: s.asked,
+                mean: time(s.mean),
+                most: s.most,
+                exposed: time(s.exposed),
+                alone: s.alone,
+                slowdown: s.mean.zip(s.alone).map(|(mean, alone)| mean.mean / alone),
+                bus: s.bus.map_or_else(String::new, |b| estimate(Some(b), format::rate_bps)),
+            };
+            let blame = to_blame(g, place).unwrap_or_default();
+            t.row(row(job, steps, Some((g.label.clone(), blame))));
         }
     }
     (!t.rows.is_empty()).then_some(t)
@@ -117,7 +139,7 @@ fn to_blame(g: &Group<'_>, place: usize) -> Option<String> {
 }
 
 /// Where the time of the longest step of each job went; empty without blame.
-pub fn paths(e: &Experiment, run: &Run) -> Vec<String> {
+fn paths(e: &Experiment, run: &Run) -> Vec<String> {
     let Some(blames) = run.blames(e) else { return Vec::new() };
     longest(e, blames).map(|(job, path)| sentence(e, job, path)).collect()
 }

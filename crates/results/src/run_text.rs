@@ -26,7 +26,6 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
             let seed = format!("seed {}", run.variant.seed);
             parts.extend([head(c, run, &seed, layout), flows(c, run, layout)]);
             parts.extend(job_text::table(own(c), run, layout));
-            parts.extend(job_text::paths(own(c), run).iter().map(|text| lines(text, layout)));
             parts.extend(ports(c, run, layout));
             parts.extend(stuck(c, run, layout));
             parts.extend(tree(c, run));

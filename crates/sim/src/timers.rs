@@ -53,7 +53,7 @@ pub(crate) struct Number {
 
 impl Number {
     /// How many kinds there can be.
-    pub(crate) const KINDS: usize = 4;
+    pub(crate) const KINDS: usize = 5;
 }
 
 /// A timer with a place in the heap.
@@ -197,6 +197,10 @@ impl<K: Name> Timers<K> {
         match key.number() {
             Some(Number { kind, index }) => {
                 let timers = &mut self.numbered[kind];
+                if timers.is_empty() {
+                    // often the only one
+                    timers.reserve_exact(index + 1);
+                }
                 if timers.len() <= index {
                     timers.resize(index + 1, None);
                 }

@@ -251,6 +251,16 @@ impl Program for Collective {
         }
     }
 
+    fn notes_sent(&mut self, op: u64) -> bool {
+        let (iteration, piece, _) = unpack(op);
+        let Some(lane) = self.lane_of(iteration, piece) else { return false };
+        let lane = &mut self.lanes[lane];
+        // the step goes on
+        let notes = lane.unsent > 0 && lane.missing + lane.unsent > 1 && self.actions.is_empty();
+        lane.unsent -= u32::from(notes);
+        notes
+    }
+
     fn wants_acks(&self) -> bool {
         false
     }

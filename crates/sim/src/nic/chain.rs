@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use weir_core::{FlowId, Time};
 
 /// What made an event of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Cause {
     /// The rank begins, or nothing is kept.
     Start,
@@ -41,6 +41,8 @@ pub(crate) struct PostedBy {
 /// All that the ranks of a host were told.
 #[derive(Debug, Default)]
 pub(crate) struct ChainLog {
+    /// What made the events that ranks are still to be told of, by the number of the event.
+    pub(super) causes: FxHashMap<u64, Cause>,
     /// By place: what the rank was told, in order.
     pub(crate) told: Vec<Vec<Told>>,
     /// By place and iteration: with which of these it ended.
@@ -50,8 +52,9 @@ pub(crate) struct ChainLog {
 }
 
 impl ChainLog {
-    /// A rank is told something.
-    pub(super) fn tell(&mut self, place: u32, at: Time, by: Cause) {
+    /// A rank is told of the event of this number.
+    pub(super) fn tell(&mut self, place: u32, at: Time, number: u64) {
+        let by = self.causes.remove(&number).unwrap_or(Cause::Start);
         let place = place as usize;
         if self.told.len() <= place {
             self.told.resize_with(place + 1, Vec::new);

@@ -10,6 +10,7 @@
 //! [`Nvlink`](weir_traffic::Nvlink).
 
 use super::chain::{Cause, ChainLog, PostedBy};
+use super::connections::{Connections, Way};
 use super::pair::{FIRST_PAIR, QueuePair, is_pair};
 use super::records::Records;
 use super::{Nic, NicTimer};
@@ -51,8 +52,7 @@ pub(crate) struct LocalRank {
     pub(crate) program: Box<dyn Program>,
     /// Iterations that have begun.
     pub(crate) spans: Vec<Span>,
-    /// By peer and channel.
-    connections: FxHashMap<(u32, u32), Connection>,
+    connections: Connections,
     /// Its messages to ranks of the same host have left by then.
     local_free: Time,
     begun: bool,
@@ -63,24 +63,18 @@ pub(crate) struct LocalRank {
     hears_acks: bool,
 }
 
-/// The queue pairs towards a peer.
-#[derive(Debug)]
-struct Connection {
-    slots: Vec<Option<u32>>,
-    /// Which of them takes the next message.
-    next: usize,
-}
-
-/// When a rank is told something, the number of the event, the place of the rank, what, and why.
-type Due = (Time, u64, u32, Event, Cause);
+/// When a rank is told something, the number of the event, the place of the rank, and what.
+type Due = (Time, u64, u32, Event);
 
 /// All ranks of a host.
 pub(crate) struct Agent {
+    /// By job, then by rank.
     pub(crate) ranks: Vec<LocalRank>,
-    places: FxHashMap<(u32, u32), u32>,
     /// By time, then by number.
     events: BinaryHeap<Reverse<Due>>,
     made: u64,
+    /// Whether ranks may be told at once what they do nothing about ([`Agent::takes_note`]).
+    shortcuts: bool,
     /// The slot of each queue pair by number; `u32::MAX` when it is closed.
     slot_of: Vec<u32>,
     pub(crate) records: Records,
@@ -91,27 +85,38 @@ pub(crate) struct Agent {
 impl Agent {
     /// The ranks that the jobs of `traffic` have on each host.
     pub(crate) fn all(traffic: &Traffic, config: &Config) -> FxHashMap<NodeId, Box<Self>> {
-        let blame = config.probes.blame;
+        let mut ranks: FxHashMap<NodeId, usize> = FxHashMap::default();
+        for host in traffic.jobs().iter().flat_map(|job| &job.hosts) {
+            *ranks.entry(*host).or_default() += 1;
+        }
         let mut agents: FxHashMap<NodeId, Box<Self>> = FxHashMap::default();
         for (index, job) in traffic.jobs().iter().enumerate() {
             for (rank, host) in (0..).zip(&job.hosts) {
-                let agent = agents.entry(*host).or_insert_with(|| Box::new(Self::new(blame)));
-                agent.add(job, index, rank, config);
+                let new = || Box::new(Self::new(ranks[host], config));
+                agents.entry(*host).or_insert_with(new).add(job, index, rank, config);
             }
         }
         agents
     }
 
-    fn new(blame: bool) -> Self {
+    /// With room for so many ranks, and for an event of each: a host may have many, and there may
+    /// be many hosts.
+    fn new(ranks: usize, config: &Config) -> Self {
         Self {
-            ranks: Vec::new(),
-            places: FxHashMap::default(),
-            events: BinaryHeap::new(),
+            ranks: Vec::with_capacity(ranks),
+            events: BinaryHeap::with_capacity(ranks),
             made: 0,
+            shortcuts: config.shortcuts,
             slot_of: Vec::new(),
             records: Records::default(),
-            chain: blame.then(Box::default),
+            chain: config.probes.blame.then(Box::default),
         }
+    }
+
+    /// The place of a rank of a job, if it is here.
+    fn place_of(&self, job: u32, rank: u32) -> Option<u32> {
+        let found = self.ranks.binary_search_by_key(&(job, rank), |r| (r.job, r.rank));
+        found.ok().map(|place| place as u32)
     }
 
     fn add(&mut self, job: &Arc<Job>, index: usize, rank: u32, config: &Config) {
@@ -119,7 +124,6 @@ impl Agent {
         // jobs come one after the other
         let before = self.ranks.last().filter(|r| r.job == index as u32);
         let gpu = before.map_or(0, |r| r.gpu + 1);
-        self.places.insert((index as u32, rank), place);
         let program = job.program(rank);
         self.ranks.push(LocalRank {
             job: index as u32,
@@ -129,7 +133,7 @@ impl Agent {
             hears_acks: !config.shortcuts || program.wants_acks(),
             program,
             spans: Vec::new(),
-            connections: FxHashMap::default(),
+            connections: Connections::default(),
             local_free: Time::ZERO,
             begun: false,
             calc_until: Time::ZERO,
@@ -139,8 +143,24 @@ impl Agent {
 
     /// A rank is to be told something at a time.
     fn tell(&mut self, at: Time, place: u32, event: Event, cause: Cause) {
-        self.events.push(Reverse((at, self.made, place, event, cause)));
+        self.events.push(Reverse((at, self.made, place, event)));
+        if let Some(chain) = &mut self.chain {
+            chain.causes.insert(self.made, cause);
+        }
         self.made += 1;
+    }
+
+    /// The last packet of a message has left: tells its rank at once, if all that the rank does
+    /// about it is to remember it. Then no event need be made of it.
+    ///
+    /// A shortcut. It applies where nothing else is to be told at this instant so far, so that
+    /// this would be the first thing told, and where the program [does nothing but take
+    /// note](Program::notes_sent); with blame events are kept, so it does not apply. It skips the
+    /// event and the poll that finds no action. The result is the same, because what else happens
+    /// at this instant does not ask what the program has been told.
+    fn takes_note(&mut self, now: Time, place: u32, op: u64) -> bool {
+        let first = self.shortcuts && self.chain.is_none() && self.next().is_none_or(|at| at > now);
+        first && self.ranks[place as usize].program.notes_sent(op)
     }
 
     /// The number of what a rank was told last, if that is kept.
@@ -197,8 +217,11 @@ impl Nic {
 
     fn tell(&mut self, at: Time, place: u32, event: Event, cause: Cause) {
         if let Some(agent) = &mut self.agent {
+            let is_next = agent.next().is_none_or(|next| at < next);
             agent.tell(at, place, event, cause);
-            self.watch_ranks();
+            if is_next {
+                self.timers.arm(NicTimer::Rank, at);
+            }
         }
     }
 
@@ -207,9 +230,9 @@ impl Nic {
         while let Some(agent) = &mut self.agent
             && agent.next().is_some_and(|at| at <= now)
         {
-            let Some(Reverse((_, _, place, event, cause))) = agent.events.pop() else { break };
+            let Some(Reverse((_, number, place, event))) = agent.events.pop() else { break };
             if let Some(chain) = &mut agent.chain {
-                chain.tell(place, now, cause);
+                chain.tell(place, now, number);
             }
             let rank = &mut agent.ranks[place as usize];
             match event {
@@ -279,11 +302,12 @@ impl Nic {
             pair.is_some_and(|pair| pair.is_idle())
         };
         let mut idle: Vec<u32> = Vec::new();
-        rank.connections.retain(|_, connection| {
-            for slot in &mut connection.slots {
-                idle.extend(slot.take_if(|slot| is_idle(slot)));
+        rank.connections.close(|slot| {
+            let closes = is_idle(&slot);
+            if closes {
+                idle.push(slot);
             }
-            connection.slots.iter().any(Option::is_some)
+            closes
         });
         // tables have no order of their own
         idle.sort_unstable();
@@ -301,23 +325,15 @@ impl Nic {
             self.send_locally(place, message, now);
             return;
         }
-        let (job, from) = (rank.job, rank.rank);
-        let envelope = Envelope { job, from, to: message.peer, tag: message.tag };
         let slot = self.slot_for(place, host, &message, now, env);
-        let payload = env.shared.config.nic.payload.get();
-        let packets = message.bytes.get().div_ceil(payload).max(1);
-        let last_payload = message.bytes.get() - (packets - 1) * payload;
         let s = self.slots[slot as usize].as_mut().expect("an open queue pair has a slot");
-        s.extend(u32::try_from(packets).unwrap_or(u32::MAX));
-        let (end, flow) = (s.total, s.spec.id);
-        if let Some(pair) = &mut s.pair {
-            pair.post(end, last_payload as u32, message.op, envelope);
-        }
+        let last = s.post(message.bytes.get(), message.op, message.tag);
+        let flow = s.spec.id;
         if let Some(chain) = self.agent.as_mut().and_then(|agent| agent.chain.as_mut()) {
             let entry = chain.entry(place);
-            chain.posted.insert((flow, end - 1), PostedBy { place, entry });
-            self.probes.posted(now, flow, end - 1);
+            chain.posted.insert((flow, last), PostedBy { place, entry });
         }
+        self.probes.posted(now, flow, last);
         self.settle(slot, now);
     }
 
@@ -332,16 +348,12 @@ impl Nic {
     ) -> u32 {
         let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
         let rank = &mut agent.ranks[place as usize];
-        let pairs = rank.spec.queue_pairs as usize;
-        let connection = rank
-            .connections
-            .entry((message.peer, message.channel))
-            .or_insert_with(|| Connection { slots: vec![None; pairs], next: 0 });
-        let turn = connection.next;
-        connection.next = (turn + 1) % pairs;
-        if let Some(slot) = connection.slots[turn] {
-            return slot;
-        }
+        let key = (message.peer, message.channel);
+        let way = rank.connections.take_turn(key, rank.spec.queue_pairs);
+        let turn = match way {
+            Way::Open(slot) => return slot,
+            Way::New(turn) => turn,
+        };
         let number = agent.slot_of.len() as u32;
         let spec = FlowSpec {
             start: now,
@@ -351,14 +363,12 @@ impl Nic {
             ..FlowSpec::new(self.id, host, Bytes::MAX)
         };
         agent.slot_of.push(u32::MAX);
-        let rail = rank.gpu;
-        let slot = self.open_flow(spec, Some(QueuePair::new(place, rail)), now, env);
+        let envelope = Envelope { job: rank.job, from: rank.rank, to: message.peer, tag: 0 };
+        let pair = QueuePair::new(place, rank.gpu, envelope);
+        let slot = self.open_flow(spec, Some(pair), now, env);
         let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
         agent.slot_of[number as usize] = slot;
-        let key = (message.peer, message.channel);
-        if let Some(connection) = agent.ranks[place as usize].connections.get_mut(&key) {
-            connection.slots[turn] = Some(slot);
-        }
+        agent.ranks[place as usize].connections.open(key, turn, slot);
         slot
     }
 
@@ -366,7 +376,7 @@ impl Nic {
     fn send_locally(&mut self, place: u32, message: Message, now: Time) {
         let Some(agent) = &mut self.agent else { return };
         let rank = &mut agent.ranks[place as usize];
-        let (nvlink, key) = (rank.spec.nvlink, (rank.job, message.peer));
+        let (nvlink, job) = (rank.spec.nvlink, rank.job);
         let takes = nvlink.rate.time_for(message.bytes);
         let left = rank.local_free.max(now).saturating_add(takes);
         rank.local_free = left;
@@ -377,7 +387,7 @@ impl Nic {
         if agent.ranks[place as usize].hears_acks() {
             agent.tell(left, place, Event::Acked(message.op), cause(takes));
         }
-        if let Some(&to) = agent.places.get(&key) {
+        if let Some(to) = agent.place_of(job, message.peer) {
             let arrives = left.saturating_add(nvlink.latency);
             agent.tell(arrives, to, received, cause(takes.saturating_add(nvlink.latency)));
         }
@@ -390,7 +400,9 @@ impl Nic {
         let flow = s.spec.id;
         let Some(pair) = s.pair.as_mut() else { return };
         let owner = pair.owner;
-        if let Some(op) = pair.leaves(seq) {
+        if let Some(op) = pair.leaves(seq)
+            && !self.agent.as_mut().is_some_and(|agent| agent.takes_note(now, owner, op))
+        {
             self.tell(now, owner, Event::Sent(op), Cause::Left { flow, seq });
         }
     }
@@ -399,11 +411,9 @@ impl Nic {
     #[inline(never)]
     pub(super) fn note_acked(&mut self, slot: u32, now: Time) {
         while let Some(s) = self.slots[slot as usize].as_mut()
-            && let una = s.una
-            && let Some(pair) = s.pair.as_mut()
-            && let Some((op, seq)) = pair.acknowledged(una)
+            && let Some((op, seq)) = s.complete_message()
         {
-            let (owner, flow) = (pair.owner, s.spec.id);
+            let (owner, flow) = (s.pair.as_ref().map_or(0, |pair| pair.owner), s.spec.id);
             self.probes.acknowledged(now, flow, seq);
             if self.agent.as_ref().is_some_and(|agent| agent.ranks[owner as usize].hears_acks()) {
                 self.tell(now, owner, Event::Acked(op), Cause::Acked { flow, seq });
@@ -422,7 +432,7 @@ impl Nic {
     ) {
         self.probes.message(now, flow, seq);
         let Some(agent) = &self.agent else { return };
-        let Some(&place) = agent.places.get(&(envelope.job, envelope.to)) else { return };
+        let Some(place) = agent.place_of(envelope.job, envelope.to) else { return };
         let delay = agent.ranks[place as usize].spec.completion_delay;
         let event = Event::Received(envelope.from, envelope.tag);
         let cause = Cause::Arrived { flow, seq, at: now };

@@ -9,6 +9,7 @@
 //! into queue pairs.
 
 pub(crate) mod chain;
+mod connections;
 pub(crate) mod intake;
 pub(crate) mod jobs;
 pub(crate) mod pair;
@@ -77,11 +78,15 @@ pub(crate) enum NicTimer {
     Rank,
 }
 
+/// Which kind of numbered timer that of the ranks is: behind those of the congestion control.
+const RANK: usize = 1 + TimerKind::ALL.len();
+
 impl Name for NicTimer {
     fn number(self) -> Option<Number> {
         match self {
             Self::Timeout(slot) => Some(Number { kind: 0, index: slot as usize }),
             Self::Cc(kind, slot) => Some(Number { kind: 1 + kind.index(), index: slot as usize }),
+            Self::Rank => Some(Number { kind: RANK, index: 0 }),
             _ => None,
         }
     }

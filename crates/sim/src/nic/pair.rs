@@ -24,6 +24,8 @@ pub(crate) struct QueuePair {
     pub(super) owner: u32,
     /// Which of the GPUs of its host its rank is: its packets leave by the port of that number.
     pub(super) rail: u32,
+    /// What its messages say, but for their tags: they all go from one rank to one other.
+    envelope: Envelope,
     messages: VecDeque<Posted>,
 }
 
@@ -34,32 +36,39 @@ struct Posted {
     end: u32,
     /// Payload of its last packet.
     last_payload: u32,
+    op: u64,
+    tag: u64,
     /// Its last packet has left.
     left: bool,
-    op: u64,
-    envelope: Envelope,
 }
 
 impl QueuePair {
-    pub(super) fn new(owner: u32, rail: u32) -> Self {
-        Self { owner, rail, messages: VecDeque::new() }
+    /// Its messages say what `envelope` does, each with a tag of its own.
+    pub(super) fn new(owner: u32, rail: u32, envelope: Envelope) -> Self {
+        // most have one message on its way, and the one before it unacknowledged
+        Self { owner, rail, envelope, messages: VecDeque::with_capacity(2) }
     }
 
     /// A message whose packets end before packet `end`.
-    pub(super) fn post(&mut self, end: u32, last_payload: u32, op: u64, envelope: Envelope) {
-        self.messages.push_back(Posted { end, last_payload, left: false, op, envelope });
+    pub(super) fn post(&mut self, end: u32, last_payload: u32, op: u64, tag: u64) {
+        self.messages.push_back(Posted { end, last_payload, op, tag, left: false });
     }
 
     /// The message that packet `seq` is part of.
     fn message_of(&self, seq: u32) -> Option<usize> {
-        let at = match self.messages.front() {
-            Some(first) if seq < first.end => 0,
-            _ => self.messages.partition_point(|m| m.end <= seq),
+        let last = self.messages.len().checked_sub(1)?;
+        let at = match last.checked_sub(1) {
+            // what is sent is mostly part of the last one
+            Some(before) if seq < self.messages[before].end => {
+                self.messages.partition_point(|m| m.end <= seq)
+            }
+            _ => last,
         };
-        (at < self.messages.len()).then_some(at)
+        (seq < self.messages[at].end).then_some(at)
     }
 
     /// The end of the message of packet `seq`, and the payload of its last packet.
+    #[inline(never)]
     pub(super) fn end_of(&self, seq: u32) -> (u32, u64) {
         let message = self.message_of(seq).map(|at| &self.messages[at]);
         message.map_or((u32::MAX, 0), |m| (m.end, u64::from(m.last_payload)))
@@ -67,7 +76,7 @@ impl QueuePair {
 
     /// What the last packet of a message says.
     pub(super) fn envelope_of(&self, seq: u32) -> Option<Envelope> {
-        self.message_of(seq).map(|at| self.messages[at].envelope)
+        self.message_of(seq).map(|at| Envelope { tag: self.messages[at].tag, ..self.envelope })
     }
 
     /// Packet `seq` leaves: the operation whose message it ends for the first time.
@@ -79,10 +88,9 @@ impl QueuePair {
         ends.then_some(message.op)
     }
 
-    /// Whether a message is complete once all packets below `una` are acknowledged.
-    #[inline]
-    pub(super) fn is_complete(&self, una: u32) -> bool {
-        self.messages.front().is_some_and(|m| m.end <= una)
+    /// Where the oldest message that is not acknowledged ends; `u32::MAX` if there is none.
+    pub(super) fn first_end(&self) -> u32 {
+        self.messages.front().map_or(u32::MAX, |m| m.end)
     }
 
     /// Packets below `una` are acknowledged: the next operation that is complete by that, and
@@ -119,10 +127,9 @@ mod tests {
     /// Messages of 3, 1 and 2 packets.
     #[test]
     fn packets_belong_to_the_message_that_they_are_part_of() {
-        let mut pair = QueuePair::new(0, 0);
-        let envelope = |tag| Envelope { job: 0, from: 0, to: 1, tag };
+        let mut pair = QueuePair::new(0, 0, Envelope { job: 0, from: 0, to: 1, tag: 0 });
         for (op, (end, last)) in [(3, 10), (4, 20), (6, 30)].into_iter().enumerate() {
-            pair.post(end, last, op as u64, envelope(op as u64));
+            pair.post(end, last, op as u64, op as u64);
         }
         let ends: Vec<(u32, u64)> = (0..6).map(|seq| pair.end_of(seq)).collect();
         assert_eq!(ends, [(3, 10), (3, 10), (3, 10), (4, 20), (6, 30), (6, 30)]);

@@ -411,7 +411,7 @@ impl Nic {
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
-        let ends_message = s.pair.as_ref().is_some_and(|pair| pair.is_complete(una));
+        let ends_message = s.has_complete_message();
         // A shortcut: a flow that could send before and can still, or has nothing left to send,
         // need not be settled again.
         let unchanged = s.machine.is_none()

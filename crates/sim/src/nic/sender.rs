@@ -47,7 +47,11 @@ pub(crate) struct Sender {
     payload: u64,
     /// Payload of the last packet.
     last_payload: u64,
-    window: WindowConfig,
+    /// The first packet of the message that was posted last; 0 of a flow, which is one message.
+    last_message: u32,
+    /// Where the oldest message ends that is not acknowledged; `u32::MAX` if there is none, and of
+    /// a flow.
+    message_end: u32,
     pub(crate) packets: u64,
     pub(crate) retransmitted: u64,
     /// Bytes of the frame sent last, for re-timing.
@@ -60,6 +64,7 @@ pub(crate) struct Sender {
     pub(crate) in_fifo: bool,
     /// Its receiver cannot know which packet is the last one.
     open_ended: bool,
+    window: WindowConfig,
     /// The messages of a queue pair of a job: it has no end of its own.
     pub(crate) pair: Option<Box<QueuePair>>,
     /// Selective repeat or TCP. Without, it is go-back-N.
@@ -111,6 +116,8 @@ impl Sender {
             total,
             payload,
             last_payload,
+            last_message: 0,
+            message_end: u32::MAX,
             cc,
             window: nic.window,
             paced_at: Time::NEVER,
@@ -140,22 +147,44 @@ impl Sender {
         self.pair = Some(Box::new(pair));
     }
 
-    /// So many more packets follow.
-    pub(super) fn extend(&mut self, packets: u32) {
+    /// A message of a queue pair follows what there is; returns the number of its last packet.
+    pub(super) fn post(&mut self, bytes: u64, op: u64, tag: u64) -> u32 {
+        let Some(pair) = &mut self.pair else { unreachable!("flows have no messages") };
+        let before = bytes.saturating_sub(1) / self.payload;
+        let packets = u32::try_from(before + 1).unwrap_or(u32::MAX);
+        self.last_message = self.total;
+        self.last_payload = bytes - before * self.payload;
         self.total = self.total.saturating_add(packets);
+        pair.post(self.total, self.last_payload as u32, op, tag);
+        self.message_end = pair.first_end();
         match self.machine.as_deref_mut() {
             Some(Machine::Repeat(repeat)) => repeat.extend(u64::from(packets)),
             Some(Machine::Tcp(flow)) => flow.machine.extend(packets),
             None => {}
         }
+        self.total - 1
+    }
+
+    /// Whether a message of a queue pair is acknowledged as a whole, and nobody was told.
+    #[inline(always)]
+    pub(super) fn has_complete_message(&self) -> bool {
+        self.message_end <= self.una
+    }
+
+    /// The oldest of these messages: its operation and its last packet.
+    pub(super) fn complete_message(&mut self) -> Option<(u64, u32)> {
+        let pair = self.pair.as_mut()?;
+        let complete = pair.acknowledged(self.una);
+        self.message_end = pair.first_end();
+        complete
     }
 
     /// The end of the message of packet `seq`, and the payload of its last packet.
     #[inline(always)]
     fn end_of(&self, seq: u32) -> (u32, u64) {
         match &self.pair {
-            None => (self.total, self.last_payload),
-            Some(pair) => pair.end_of(seq),
+            Some(pair) if seq < self.last_message => pair.end_of(seq),
+            _ => (self.total, self.last_payload),
         }
     }
 

@@ -14,7 +14,7 @@ use weir_coll::training::{Model, PRESETS, Training, Zero};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, NodeId, Priority, Time};
 use weir_sim::config::EngineConfig;
-use weir_sim::outcome::LinkKind;
+use weir_sim::outcome::{LinkKind, Totals};
 use weir_sim::{Config, Finish, Outcome, SimError};
 use weir_traffic::{Job, Work};
 
@@ -201,6 +201,17 @@ pub(crate) fn judge(number: u64) -> Result<&'static str, String> {
         let other = run(&case, &jobs, &Config { engine, ..case.config.clone() });
         if other.ok().as_ref() != Some(&out) {
             return Err(format!("{}\n    two threads give something else", case.what));
+        }
+    }
+    if number % 4 == 1 {
+        let plain = Config { shortcuts: false, ..case.config.clone() };
+        let other = run(&case, &jobs, &plain).map(|other| {
+            // what is spared is not counted
+            let totals = Totals { events: out.totals.events, ..other.totals.clone() };
+            Outcome { totals, ..other }
+        });
+        if other.ok().as_ref() != Some(&out) {
+            return Err(format!("{}\n    without shortcuts it is something else", case.what));
         }
     }
     paths(&out).map_err(|why| format!("{}\n    {why}", case.what))?;
