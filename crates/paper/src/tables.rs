@@ -246,7 +246,7 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// The number that a selector means in the figures of one run, or why there is none.
 pub fn number(figures: &Figures, s: &Selector) -> Result<f64, String> {
-    let (family, metric) = (s.family(false).unwrap_or(Family::Runs), &s.metric);
+    let (family, metric) = (s.family(), &s.metric);
     let at = family.position(metric).ok_or_else(|| format!("there is no metric `{metric}`"))?;
     let ports = if s.ports == "*" { "" } else { &s.ports };
     let row = match family {

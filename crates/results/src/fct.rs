@@ -261,6 +261,7 @@ pub fn as_json(table: &Table) -> Value {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use weir_scenario::text::Colour;
 
     const OURS: &str = "scheme,class,size,start_ps,fct_ps,fct_ack_ps,slowdown\n\
                         pfc,incast,1000,0,5000,,2.5\n\
@@ -334,7 +335,7 @@ mod tests {
         all.extend(read("b", THEIRS, &Wanted::default()).unwrap());
         let all: Vec<Series> = all.iter().map(Seeded::series).collect();
         let table = Table::new(&all, 2);
-        let text = text(&table, Layout { width: 200, colour: false });
+        let text = text(&table, Layout { width: 200, colour: Colour::Off });
         let mut lines = text.lines();
         let groups = lines.next().unwrap();
         assert!(groups.contains("a pfc") && groups.contains("a none") && groups.contains("b"));

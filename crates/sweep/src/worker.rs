@@ -500,7 +500,7 @@ impl<'a> Crew<'a> {
         let resolved = self
             .base
             .resolve_sets(&cell.set, &cell.scheme, &cell.cc, &self.fabrics)
-            .map_err(|problems| SweepError::Other(problems.render(false)))?;
+            .map_err(|problems| SweepError::Other(problems.to_string()))?;
         if resolved.hash != cell.hash {
             return Err(SweepError::Other(format!(
                 "{} is not what was planned: files in `input` were changed, or this is another \

@@ -218,9 +218,8 @@ impl Maker<'_> {
         let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
         let class = |(select, paper): (Selector, Vec<live_cells::PaperNumber>)| {
             let simulated = tables::number(simulated, &select).ok();
-            let family = select.family(false);
-            let heading =
-                family.and_then(|f| f.headings().iter().find(|h| h.name == select.metric));
+            let headings = select.family().headings();
+            let heading = headings.iter().find(|h| h.name == select.metric);
             Class {
                 unit: heading.map_or(Unit::Number, |h| h.unit),
                 name: of_whom(&select),

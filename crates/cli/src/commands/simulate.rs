@@ -425,7 +425,10 @@ fn window_words(args: &WindowArgs) -> String {
 
 /// The formats of tables, if this program can write them.
 pub(super) fn formats(parquet: bool) -> anyhow::Result<Formats> {
-    Formats::new(parquet).context(
+    if !parquet {
+        return Ok(Formats::Csv);
+    }
+    Formats::with_parquet().context(
         "this program was built without Parquet: build it with `cargo build --release --features \
          parquet`, or omit `--parquet`",
     )

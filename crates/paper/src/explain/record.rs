@@ -313,8 +313,8 @@ impl Record {
         };
         let scaled = |e: &&crate::Experiment| format!("{}: {}", e.id, explanation.quick_of(e).says);
         let mut effects = Vec::new();
-        for pairs in [false, true] {
-            let strongest = effects::strongest(&found.effects, pairs).into_iter().take(MOST);
+        for factors in [1, 2] {
+            let strongest = effects::strongest(&found.effects, factors).into_iter().take(MOST);
             effects.extend(strongest.map(|e| effect_words(study, found, e)));
         }
         Self {

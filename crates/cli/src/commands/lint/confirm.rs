@@ -101,7 +101,7 @@ fn first(subject: &Subject, report: &Report) -> Option<(Vec<LinkId>, Cycle)> {
 fn attempt(subject: &Subject, text: &str) -> anyhow::Result<(Option<(String, String)>, usize)> {
     let files = subject.base.files.clone();
     let e = Experiment::read("the scenario of --confirm", text, files, &[])
-        .map_err(|p| anyhow::anyhow!("{}", p.render(false)))?;
+        .map_err(|p| anyhow::anyhow!("{p}"))?;
     let variant = Variant { cc: e.own_variant().cc, seed: 1, ..subject.variant };
     let run = run_alone(&e, variant, &AtomicBool::new(false))?;
     let flows = run.outcome.flows.iter().count();
