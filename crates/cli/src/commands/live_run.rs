@@ -2,6 +2,7 @@
 
 use super::live::{Bench as BenchArgs, Dilate, Run as Args};
 use super::log::{self, Words};
+use super::outputs::write_file;
 use super::{captures, simulate};
 use crate::Status;
 use crate::terminal::{Terminal, print};
@@ -278,7 +279,7 @@ fn save_invalid(
 fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> anyhow::Result<()> {
     let text = serde_json::json!({ "live": live, "side_by_side": side });
     let text = serde_json::to_string_pretty(&text)? + "\n";
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    write_file(file, text)
 }
 
 /// What the run says of its clock.

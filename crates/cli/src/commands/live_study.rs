@@ -1,6 +1,7 @@
 //! `weir live study`: experiments of papers on real frames, many times, beside their simulation.
 
 use super::live::Study as Args;
+use super::outputs::write_file;
 use super::simulate;
 use crate::Status;
 use crate::terminal::Terminal;
@@ -80,7 +81,7 @@ fn save(study: &Study, id: &str, to: &Path, terminal: &Terminal) -> anyhow::Resu
         (format!("{id}-flows.csv"), flows_csv(study)),
     ] {
         let path = to.join(name);
-        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        write_file(&path, bytes)?;
     }
     let valid = study.cells.iter().flat_map(|c| &c.attempts).filter(|a| a.counts()).count();
     let all: usize = study.cells.iter().map(|c| c.attempts.len()).sum();
