@@ -167,7 +167,7 @@ pub fn fct_file(bytes: &[u8]) {
             let ranges = fct::Ranges::new(&runs, &weir_scenario::SizeRange::usual());
             assert!(ranges.csv().starts_with("run,"));
             let series: Vec<fct::Series> = runs.iter().map(fct::Seeded::series).collect();
-            let table = fct::Table::new(&series, 20);
+            let table = fct::SlowdownTable::new(&series, 20);
             assert!(table.csv().starts_with("run,") && fct::drawing(&table).starts_with("<svg"));
             let _ = fct::as_json(&table);
         }

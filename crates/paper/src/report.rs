@@ -4,7 +4,7 @@ use super::claim::{Claim, Rule};
 use super::counts::Counts;
 use super::discussion::Discussion;
 use super::explain::{files, record::Record};
-use super::page::{self, ClaimRow, Explained, Finding, Part, Section, Why};
+use super::page::{self, ClaimRow, Explained, Finding, Section, ShownPaper, Why};
 use super::plot::{self, Numbers, Subject};
 use super::run::Collected;
 use super::select::Selector;
@@ -138,13 +138,13 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
 }
 
 /// Papers and experiments as the page shows them.
-fn parts(all: &[Collected<'_>], setting: &Setting) -> Result<Vec<Part>, SweepError> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(all: &[Collected<'_>], setting: &Setting) -> Result<Vec<ShownPaper>, SweepError> {
+    let mut parts: Vec<ShownPaper> = Vec::new();
     for c in all {
         if parts.last().is_none_or(|p| p.id != c.paper.id) {
             let own = all.iter().filter(|other| other.paper.id == c.paper.id);
             let explained = explained(c.paper, setting)?;
-            parts.push(Part { explained, ..part(c.paper, Counts::new(own)) });
+            parts.push(ShownPaper { explained, ..part(c.paper, Counts::new(own)) });
         }
         if let Some(part) = parts.last_mut() {
             let before = part.sections.iter().flat_map(|s: &Section| &s.discussions);
@@ -169,8 +169,8 @@ fn explained(p: &Paper, setting: &Setting) -> Result<Vec<Explained>, SweepError>
     Ok(all)
 }
 
-fn part(p: &Paper, counts: Counts) -> Part {
-    Part {
+fn part(p: &Paper, counts: Counts) -> ShownPaper {
+    ShownPaper {
         id: p.id.clone(),
         short: p.short.clone(),
         title: p.title.clone(),

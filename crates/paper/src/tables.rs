@@ -23,7 +23,7 @@ pub struct Cell {
 
 /// One run, or the place of one that has no result.
 #[derive(Clone, Debug)]
-struct Row {
+struct RunRow {
     cell: usize,
     seed: u64,
     result: Result<Content, String>,
@@ -58,7 +58,7 @@ pub struct Tables {
     pub variants: Vec<String>,
     /// Variant and values of each cell, in the order of the grid.
     cells: Vec<(String, Vec<String>)>,
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     /// Columns of what was published.
     columns: Vec<String>,
     /// Whether nothing in the runs is random.
@@ -99,7 +99,7 @@ impl Tables {
                 tables.cpu_seconds += record.cpu_seconds;
                 tables.invalid += usize::from(record.status == Status::Invalid);
             }
-            tables.rows.push(Row { cell: run.cell, seed: run.seed, result });
+            tables.rows.push(RunRow { cell: run.cell, seed: run.seed, result });
         }
         tables
     }
@@ -173,7 +173,7 @@ impl Tables {
         found.into_iter().map(|(_, cell)| cell).collect()
     }
 
-    fn number(&self, row: &Row, s: &Selector) -> Result<f64, String> {
+    fn number(&self, row: &RunRow, s: &Selector) -> Result<f64, String> {
         match row.result.as_ref().map_err(Clone::clone)? {
             Content::Figures(figures) => number(figures, s),
             Content::Published(_, numbers) => {
@@ -187,7 +187,7 @@ impl Tables {
 
     /// A row per run for publishing: variant, parameters, seed, digest, and a number per selector.
     pub(super) fn published(&self, selectors: &[Selector]) -> Vec<Vec<String>> {
-        let text = |row: &Row| {
+        let text = |row: &RunRow| {
             let (variant, values) = &self.cells[row.cell];
             let mut cells = vec![variant.clone()];
             cells.extend(values.iter().cloned());
@@ -214,7 +214,7 @@ impl Tables {
                 tables.cells.len() - 1
             });
             let result = Ok(Content::Published(digest, numbers));
-            tables.rows.push(Row { cell, seed, result });
+            tables.rows.push(RunRow { cell, seed, result });
         }
         tables.variants = in_order(tables.cells.iter().map(|(variant, _)| variant.as_str()));
         tables
@@ -222,7 +222,7 @@ impl Tables {
 }
 
 /// The digest of a run; empty without a result.
-fn digest(row: &Row) -> String {
+fn digest(row: &RunRow) -> String {
     match &row.result {
         Ok(Content::Figures(figures)) => {
             let at = Family::Runs.position("digest");
@@ -291,7 +291,7 @@ impl Tables {
                 // a number that is none stands for a run without this figure
                 let figures = Box::new(Figures::by_hand(metric, (*x).into()));
                 let result = Ok(Content::Figures(figures));
-                tables.rows.push(Row { cell, seed: seed as u64 + 1, result });
+                tables.rows.push(RunRow { cell, seed: seed as u64 + 1, result });
             }
         }
         tables

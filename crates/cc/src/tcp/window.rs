@@ -145,8 +145,9 @@ impl CongestionWindow {
         self.cwnd = self.ssthresh.min(flight.max(self.mss) + self.mss);
     }
 
-    /// DCTCP: `bytes` were newly acknowledged up to segment `una`, `marked` of them
-    /// by an ACK with an echo, while the sender had sent everything below `nxt` (RFC 8257, section 3.3, steps 1-8).
+    /// DCTCP: `bytes` were newly acknowledged up to segment `una`, `marked` of them by an ACK with
+    /// an echo, while the sender had sent everything below `nxt` (RFC 8257, section 3.3, steps
+    /// 1-8).
     pub fn count_marks(&mut self, bytes: u64, marked: u64, una: u32, nxt: u32) {
         let Some(d) = &mut self.dctcp else { return };
         d.acked += bytes;

@@ -13,7 +13,7 @@ const FEW_NODES: usize = 60;
 
 pub(super) struct Scene {
     pub(super) items: Vec<Item>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Bundle>,
     /// Failed links.
     pub(super) missing: Vec<(usize, usize)>,
     pub(super) pointers: Vec<Pointer>,
@@ -41,7 +41,7 @@ pub(super) struct Item {
 }
 
 /// Links between two items.
-pub(super) struct Line {
+pub(super) struct Bundle {
     pub(super) ends: (usize, usize),
     pub(super) count: usize,
     pub(super) rate: Rate,
@@ -217,8 +217,8 @@ fn items(topo: &Topology, each: Each) -> (Vec<Item>, Vec<Shown>) {
     (items, shown)
 }
 
-fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Line> {
-    let mut lines: BTreeMap<(usize, usize), Line> = BTreeMap::new();
+fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Bundle> {
+    let mut lines: BTreeMap<(usize, usize), Bundle> = BTreeMap::new();
     for link in topo.links() {
         let [a, b] = [link.a.0, link.b.0].map(|n| shown[n.index()]);
         if a.item == b.item {
@@ -226,7 +226,7 @@ fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Line> {
         }
         let ends = (a.item.min(b.item), a.item.max(b.item));
         let line =
-            lines.entry(ends).or_insert(Line { ends, count: 0, rate: link.rate, marked: false });
+            lines.entry(ends).or_insert(Bundle { ends, count: 0, rate: link.rate, marked: false });
         line.count += 1;
         line.rate = line.rate.max(link.rate);
     }

@@ -1,7 +1,7 @@
 //! The picture as text.
 
 use super::layout::{HostStyle, Hosts, Layout, Rect, TOP, Text};
-use super::scene::{Arrow, Line, Pointer, Scene, Sign, Towards};
+use super::scene::{Arrow, Bundle, Pointer, Scene, Sign, Towards};
 use crate::analysis::Census;
 use crate::topology::{Layer, Topology};
 use std::fmt::Write;
@@ -241,7 +241,7 @@ impl Canvas {
         self.raw("</g>\n");
     }
 
-    fn multiplicity(&mut self, layout: &Layout, line: &Line) {
+    fn multiplicity(&mut self, layout: &Layout, line: &Bundle) {
         if line.count > 1 {
             let (a, b) = layout.line(line.ends.0, line.ends.1);
             let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - 9.0);
