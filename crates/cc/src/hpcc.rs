@@ -51,6 +51,15 @@ pub enum Telemetry {
     },
 }
 
+/// What an ACK changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    /// The first ACK of a window: the rate and its references.
+    Full,
+    /// An ACK in between: the rate alone.
+    Fast,
+}
+
 impl Telemetry {
     /// What is left of a hop's values in its record: time modulo 2^24 ns, bytes sent in units of
     /// 128 B modulo 2^20 units, the queue in units of 80 B modulo 2^17 units.
@@ -213,19 +222,19 @@ impl Hpcc {
     }
 
     /// Reacts to the stack; the new rate, or `None` when no hop was looked at.
-    fn react(&mut self, hops: &[IntHop], full: bool) -> Option<u64> {
+    fn react(&mut self, hops: &[IntHop], scope: Reaction) -> Option<u64> {
         if self.multi.is_some() {
-            self.react_multi(hops, full)
+            self.react_multi(hops, scope)
         } else {
-            self.react_single(hops, full)
+            self.react_single(hops, scope)
         }
     }
 
-    fn react_single(&mut self, hops: &[IntHop], full: bool) -> Option<u64> {
+    fn react_single(&mut self, hops: &[IntHop], scope: Reaction) -> Option<u64> {
         let c = self.config;
         let (mut max_u, mut dt, mut any) = (0.0, 0.0, false);
         for (new, old) in hops.iter().zip(&mut self.hops) {
-            if c.skips(new, full) {
+            if c.skips(new, scope) {
                 continue;
             }
             any = true;
@@ -241,18 +250,18 @@ impl Hpcc {
         let r = &mut self.single;
         r.u = c.smooth(r.u, max_u, dt);
         let (rate, stage) = c.step(r);
-        if full {
+        if scope == Reaction::Full {
             (r.rate, r.stage) = (rate, stage);
         }
         Some(rate)
     }
 
-    fn react_multi(&mut self, hops: &[IntHop], full: bool) -> Option<u64> {
+    fn react_multi(&mut self, hops: &[IntHop], scope: Reaction) -> Option<u64> {
         let c = self.config;
         let references = self.multi.as_deref_mut()?;
         let (mut rate, mut any) = (c.line_rate, false);
         for ((new, old), r) in hops.iter().zip(&mut self.hops).zip(references) {
-            if c.skips(new, full) {
+            if c.skips(new, scope) {
                 rate = rate.min(r.rate);
                 continue;
             }
@@ -262,7 +271,7 @@ impl Hpcc {
             *old = *new;
             let (hop_rate, stage) = c.step(r);
             rate = rate.min(hop_rate);
-            if full {
+            if scope == Reaction::Full {
                 (r.rate, r.stage) = (hop_rate, stage);
             }
         }
@@ -271,8 +280,8 @@ impl Hpcc {
 }
 
 impl Config {
-    fn skips(&self, hop: &IntHop, full: bool) -> bool {
-        self.sample_feedback && !full && hop.queue == 0
+    fn skips(&self, hop: &IntHop, scope: Reaction) -> bool {
+        self.sample_feedback && scope == Reaction::Fast && hop.queue == 0
     }
 
     /// A link's utilisation since the stored record, and the time between the two in ns.
@@ -329,8 +338,8 @@ impl CongestionControl for Hpcc {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
-        let full = ack.seq > self.last_update;
-        if !full && !self.config.fast_react {
+        let scope = if ack.seq > self.last_update { Reaction::Full } else { Reaction::Fast };
+        if scope == Reaction::Fast && !self.config.fast_react {
             return Pacing::Same;
         }
         let hops = &ack.hops[..ack.hops.len().min(MAX_HOPS)];
@@ -345,8 +354,8 @@ impl CongestionControl for Hpcc {
         if self.is_late(hops) {
             return Pacing::Same;
         }
-        let rate = self.react(hops, full);
-        if full && ack.snd_nxt > self.last_update {
+        let rate = self.react(hops, scope);
+        if scope == Reaction::Full && ack.snd_nxt > self.last_update {
             self.last_update = ack.snd_nxt;
         }
         match rate {

@@ -18,7 +18,7 @@ mod side;
 mod story;
 
 pub use fail::FailIf;
-pub use rows::{Row, Verdict};
+pub use rows::{FigureDiff, Verdict};
 pub use settings::{SettingChange, flatten};
 pub use side::{Facts, FlowFacts, PortFacts, Side, SideError};
 pub use story::{json, page, paragraph, text};
@@ -33,7 +33,7 @@ pub struct Diff {
     /// Keys of the scenario with other values.
     pub settings: Vec<SettingChange>,
     /// Figures, those of all flows first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FigureDiff>,
     /// Seeds that both have.
     pub common: Vec<u64>,
     /// Common seeds with other traffic.
@@ -133,7 +133,7 @@ impl Diff {
     }
 
     /// Figures whose change cannot be chance.
-    pub fn significant(&self) -> impl Iterator<Item = &Row> {
+    pub fn significant(&self) -> impl Iterator<Item = &FigureDiff> {
         self.rows.iter().filter(|r| matches!(r.verdict, Verdict::Worse | Verdict::Better))
     }
 }

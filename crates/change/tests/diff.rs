@@ -30,7 +30,7 @@ fn side(text: &str, sets: &[&str], seeds: &[u64]) -> Side {
     let mut out = Diagnostics::default();
     let base = Base::read("test", text, Files::default(), &sets, &mut out);
     let e = base.experiment(out, &Fabrics::default());
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{p}"));
     let interrupt = AtomicBool::new(false);
     Side::simulate("test", &base, &e, e.own_variant(), (seeds, 2), &interrupt).expect("runs")
 }

@@ -20,7 +20,7 @@ fn base(sets: &[&str]) -> Base {
 fn bisection_finds_the_value_that_a_full_grid_finds() {
     let base = base(&["traffic.0.size=300KB"]);
     let e = base.experiment(Diagnostics::default(), &Fabrics::default());
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{p}"));
     let axis = Axis::read("switch.thresholds.limit=76KB..116KB:2KB").expect("a range");
     let condition = Condition::read("lost == 0", &e).expect("a condition");
     let (interrupt, seeds) = (AtomicBool::new(false), [1, 2]);
@@ -43,7 +43,7 @@ fn bisection_finds_the_value_that_a_full_grid_finds() {
 fn a_value_that_the_scenario_does_not_allow_is_an_error_that_names_it() {
     let base = base(&[]);
     let e = base.experiment(Diagnostics::default(), &Fabrics::default());
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{p}"));
     let condition = Condition::read("lost == 0", &e).expect("a condition");
     let interrupt = AtomicBool::new(false);
     let runner = Runner::new(&base, e.own_variant(), &[1], 1, &interrupt);

@@ -58,9 +58,9 @@ pub(crate) struct Cli {
     #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
     /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t = ColourWhen::Auto, value_name = "WHEN")]
     #[arg(display_order = 901)]
-    pub color: Colour,
+    pub color: ColourWhen,
     /// Write a generated file of the source tree to standard output
     #[arg(long, hide = true, value_enum)]
     pub generate: Option<Generate>,
@@ -71,7 +71,7 @@ pub(crate) struct Cli {
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
+pub(crate) enum ColourWhen {
     /// On a terminal.
     Auto,
     /// Always.

@@ -238,7 +238,7 @@ fn lines(title: &str, meter: &Meter, done: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_sweep::worker::Part;
+    use weir_sweep::worker::SweepPart;
 
     #[test]
     fn one_of_two_runs_is_never_all() {
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn the_time_left_of_papers_is_not_said_before_a_run_of_each_experiment() {
         let meter = SweepMeter::default();
-        let part = |left: usize, timed: usize, cpu_us: u64| Part {
+        let part = |left: usize, timed: usize, cpu_us: u64| SweepPart {
             name: String::new(),
             left: left.into(),
             timed: timed.into(),

@@ -1,11 +1,11 @@
 //! What the terminal can do, and how to talk to it.
 
-use crate::args::{Cli, Colour};
+use crate::args::{Cli, ColourWhen};
 use std::io::{self, IsTerminal, Write};
 use weir_results::listing::Layout;
 use weir_results::table::paint;
 use weir_scenario::Problems;
-use weir_scenario::text::{Diagnostics, Sources, one_line};
+use weir_scenario::text::{Colour, Diagnostics, Sources, one_line};
 
 /// Where output goes and how it may look.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Terminal {
     /// Standard output.
     pub out: Layout,
     /// Whether standard error takes colours.
-    pub colour_errors: bool,
+    pub colour_errors: Colour,
     /// Whether standard error is a terminal that can show a progress bar.
     pub interactive: bool,
     /// Nothing but results and errors.
@@ -28,9 +28,9 @@ impl Terminal {
     pub(crate) fn new(cli: &Cli) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let colour = |terminal: bool| match cli.color {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => terminal && !plain,
+            ColourWhen::Always => Colour::On,
+            ColourWhen::Auto if terminal && !plain => Colour::On,
+            ColourWhen::Never | ColourWhen::Auto => Colour::Off,
         };
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{code, scratch, stdout, weir};
+use common::{code, scratch, stdout, text, weir};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -15,10 +15,6 @@ fn json(args: &[&str]) -> Value {
     let output = weir(args);
     let text = String::from_utf8(output.stdout).expect("text");
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path of text")
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! `weir compare --figure`: one figure as a file.
 
+mod common;
+
+use common::{command, scratch};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Output;
 
 fn weir(directory: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.current_dir(directory).args(args).env("NO_COLOR", "1").env("COLUMNS", "200");
-    command.stdin(Stdio::null()).output().expect("the program can be started")
+    command(args).current_dir(directory).output().expect("the program can be started")
 }
 
 /// Standard output and error of a command that succeeds.
@@ -23,14 +24,6 @@ fn refused(directory: &Path, args: &[&str]) -> String {
     let output = weir(directory, args);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
     String::from_utf8(output.stderr).expect("text")
-}
-
-/// A directory of its own for one test, empty.
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the scratch directory can be made");
-    path
 }
 
 const RUN: [&str; 4] = ["compare", "incast", "--schemes", "pfc,none"];

@@ -1,46 +1,20 @@
 //! `weir paper` from outside, on the example of the book: runs are made once, go on after a crash,
 //! and give the same verdicts whatever happened; mistakes in files are shown with their line.
 
+mod common;
+
+use common::{code_and_text, command, my_paper, ok, scratch, text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.args(args).env("NO_COLOR", "1").env("COLUMNS", "200").stdin(Stdio::null());
-    command
-}
-
-fn weir(args: &[&str]) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = command(args).output().expect("it can be started");
-    let text = [stdout, stderr].map(|b| String::from_utf8(b).expect("text")).concat();
-    (status.code(), text)
-}
-
-fn ok(args: &[&str]) -> String {
-    let (code, text) = weir(args);
-    assert_eq!(code, Some(0), "{args:?}: {text}");
-    text
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("paper-{name}"));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the scratch directory can be made");
-    path
-}
-
-fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper")
-}
+use std::process::{Child, Command, Stdio};
 
 /// A copy of the example in which files may be changed.
 fn copy(name: &str) -> (PathBuf, PathBuf) {
-    let dir = scratch(name);
+    let dir = scratch(&format!("paper-{name}"));
     let paper = dir.join("paper");
     fs::create_dir(&paper).expect("made");
-    for entry in fs::read_dir(example()).expect("the example") {
+    for entry in fs::read_dir(my_paper()).expect("the example") {
         let entry = entry.expect("readable");
         fs::copy(entry.path(), paper.join(entry.file_name())).expect("copied");
     }
@@ -51,10 +25,6 @@ fn replace(file: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(file).expect("read");
     assert!(text.contains(from), "{from:?} is not in {}", file.display());
     fs::write(file, text.replace(from, to)).expect("written");
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path that is text")
 }
 
 /// The tables below a directory, by path.
@@ -82,8 +52,8 @@ fn files(out: &Path, endings: &[&str]) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn a_paper_of_ones_own_is_run_and_judged_the_same_by_one_and_two_jobs() {
-    let dir = scratch("jobs");
-    let (example, one, two) = (example(), dir.join("one"), dir.join("two"));
+    let dir = scratch("paper-jobs");
+    let (example, one, two) = (my_paper(), dir.join("one"), dir.join("two"));
     let run = |out: &Path, jobs| {
         ok(&["paper", "run", text(&example), "--out", text(out), "--jobs", jobs])
     };
@@ -109,8 +79,8 @@ fn a_paper_of_ones_own_is_run_and_judged_the_same_by_one_and_two_jobs() {
 
 #[test]
 fn a_killed_run_goes_on_and_ends_with_the_same_tables() {
-    let dir = scratch("killed");
-    let (example, whole, killed) = (example(), dir.join("whole"), dir.join("killed"));
+    let dir = scratch("paper-killed");
+    let (example, whole, killed) = (my_paper(), dir.join("whole"), dir.join("killed"));
     let args = |out| ["paper", "run", text(&example), "--full", "--jobs", "1", "--out", text(out)];
     ok(&args(&whole));
     let mut child = begun(&args(&killed), &killed);
@@ -128,10 +98,10 @@ fn a_killed_run_goes_on_and_ends_with_the_same_tables() {
 /// Who runs the experiments again publishes the same bytes, processor times apart.
 #[test]
 fn only_complete_full_runs_are_published_and_always_alike() {
-    let dir = scratch("published");
-    let example = example();
+    let dir = scratch("paper-published");
+    let example = my_paper();
     let publish = |from: &Path, to: &Path| {
-        weir(&["paper", "publish", text(&example), "--from", text(from), "-o", text(to)])
+        code_and_text(&["paper", "publish", text(&example), "--from", text(from), "-o", text(to)])
     };
     let first = dir.join("first");
     let (code, shown) = publish(&first, &dir.join("none"));
@@ -193,9 +163,9 @@ fn pages_are_written_again(results: &Path) {
     fs::write(paper.join("discussion.toml"), said).expect("written");
     ok(&["paper", "publish", text(&paper), "--pages", "-o", text(results)]);
     assert!(page("my-paper.md").contains("Said later.\n"));
-    ok(&["paper", "publish", text(&example()), "--pages", "-o", text(results)]);
+    ok(&["paper", "publish", text(&my_paper()), "--pages", "-o", text(results)]);
     assert_eq!(page("my-paper.md"), before);
-    let (code, shown) = weir(&["paper", "publish", "--pages", "-o", "no-such-directory"]);
+    let (code, shown) = code_and_text(&["paper", "publish", "--pages", "-o", "no-such-directory"]);
     assert!(code == Some(2) && shown.contains("no-such-directory/experiments.csv"), "{shown}");
 }
 
@@ -208,18 +178,18 @@ fn claims_are_judged_again(results: &Path, before: &BTreeMap<String, Vec<u8>>) {
     };
     let verdicts = results.join("my-paper/my-1/verdicts.csv");
     fs::remove_file(&verdicts).expect("it was there");
-    let shown = ok(&["paper", "judge", text(&example()), "-o", text(results)]);
+    let shown = ok(&["paper", "judge", text(&my_paper()), "-o", text(results)]);
     assert!(shown.contains("2 experiments judged again"), "{shown}");
     assert!(published() == *before, "not what was published");
     // without the numbers the verdicts stay
     let values = results.join("my-paper/my-1/values.csv");
     let kept = fs::read(&values).expect("numbers");
     fs::remove_file(&values).expect("it was there");
-    let shown = ok(&["paper", "judge", text(&example()), "-o", text(results)]);
+    let shown = ok(&["paper", "judge", text(&my_paper()), "-o", text(results)]);
     assert!(shown.contains("1 experiment without values per seed"), "{shown}");
     assert!(fs::read(&verdicts).expect("verdicts") == before["my-paper/my-1/verdicts.csv"]);
     fs::write(&values, kept).expect("written");
-    let table = ok(&["paper", "appendix", text(&example()), "--from", text(results), "--csv"]);
+    let table = ok(&["paper", "appendix", text(&my_paper()), "--from", text(results), "--csv"]);
     assert!(table.starts_with("paper,claim,says,experiment,command,minutes,expected\n"), "{table}");
     assert!(table.contains("weir paper run ") && table.contains(" --full,"), "{table}");
 }
@@ -243,8 +213,8 @@ fn begun(args: &[&str], out: &Path) -> Child {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
-    let out = scratch("interrupted");
-    let example = example();
+    let out = scratch("paper-interrupted");
+    let example = my_paper();
     // 20 000 runs: minutes at least, so that it is not over before the signal on any machine
     let seeds = ["--full", "--seeds", "5000", "--jobs", "1", "--out", text(&out)];
     let child = begun(&[&["paper", "run", text(&example)][..], &seeds].concat(), &out);
@@ -258,12 +228,12 @@ fn an_interrupted_run_says_how_to_go_on() {
 
 #[test]
 fn seeds_and_single_experiments_can_be_chosen() {
-    let out = scratch("seeds");
-    let file = example().join("incast.toml");
+    let out = scratch("paper-seeds");
+    let file = my_paper().join("incast.toml");
     let shown = ok(&["paper", "run", text(&file), "--seeds", "1", "--out", text(&out)]);
     assert!(shown.contains("4 of 4 runs done"), "{shown}");
     assert!(!shown.contains("MY-2"), "{shown}");
-    let (code, shown) = weir(&["paper", "run", text(&file), "--seeds", "0"]);
+    let (code, shown) = code_and_text(&["paper", "run", text(&file), "--seeds", "0"]);
     assert!(code == Some(2) && shown.contains("there would be no runs"), "{shown}");
 }
 
@@ -307,7 +277,7 @@ fn a_labelled_re_run_uses_the_runs_of_another_experiment() {
 fn a_claim_without_a_number_says_why_and_ends_with_one() {
     let (paper, out) = copy("missing");
     replace(&paper.join("claims.toml"), "flow_in_port_tab", "no_such_tab");
-    let (code, shown) = weir(&["paper", "run", text(&paper), "--out", text(&out)]);
+    let (code, shown) = code_and_text(&["paper", "run", text(&paper), "--out", text(&out)]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("missing: state: OFC (table no_such_tab), seed 1: no table"), "{shown}");
     assert!(shown.contains("1 missing"), "{shown}");
@@ -315,9 +285,9 @@ fn a_claim_without_a_number_says_why_and_ends_with_one() {
 
 #[test]
 fn a_cluster_gets_a_job_array_for_each_experiment() {
-    let out = scratch("slurm");
+    let out = scratch("paper-slurm");
     let args = ["--engine", "slurm", "--tasks", "2", "--dry-run", "--out", text(&out)];
-    let shown = ok(&[&["paper", "run", text(&example())][..], &args].concat());
+    let shown = ok(&[&["paper", "run", text(&my_paper())][..], &args].concat());
     assert!(shown.contains("array.sbatch"), "{shown}");
     let script =
         fs::read_to_string(out.join("quick/my-paper/my-1/array.sbatch")).expect("a script");
@@ -326,7 +296,7 @@ fn a_cluster_gets_a_job_array_for_each_experiment() {
 
 #[test]
 fn lists_and_rules_need_no_runs() {
-    let example = example();
+    let example = my_paper();
     let list = ok(&["paper", "list", text(&example)]);
     for word in ["MY-1", "MY-2", "Incasts between two racks", "8", "30"] {
         assert!(list.contains(word), "{word}: {list}");
@@ -365,7 +335,7 @@ fn claims_that_are_not_reproduced_need_a_discussion_and_it_costs_no_run() {
     let page = fs::read_to_string(out.join("full/index.html")).expect("a page");
     assert!(page.contains("A byte is less than a packet.") && page.contains("my-paper-why-1"));
     fs::write(paper.join("discussion.toml"), said.replace("q*", "x*")).expect("written");
-    let (code, shown) = weir(&["paper", "check", text(&paper)]);
+    let (code, shown) = code_and_text(&["paper", "check", text(&paper)]);
     assert_eq!(code, Some(2), "{shown}");
     assert!(shown.contains("no claim is called `x*`") && shown.contains("discussion.toml:2"));
 }
@@ -373,8 +343,8 @@ fn claims_that_are_not_reproduced_need_a_discussion_and_it_costs_no_run() {
 /// Texts are shortened and columns left out, so that no line is broken by the terminal.
 #[test]
 fn lists_and_verdicts_fit_the_terminal() {
-    let out = scratch("narrow");
-    let example = example();
+    let out = scratch("paper-narrow");
+    let example = my_paper();
     let narrow = |args: &[&str], columns: &str| {
         let output = command(args).env("COLUMNS", columns).output().expect("started");
         String::from_utf8(output.stdout).expect("text")
@@ -473,7 +443,7 @@ fn mistakes_are_found_when_files_are_read() {
             // what only resolving finds is found before anything is run
             let resolved = file.contains("scenario") && verb[0] == "claims";
             let verb = if resolved { &["check"][..] } else { verb };
-            let (code, shown) = weir(&[&["paper"], verb, &[text(&paper)]].concat());
+            let (code, shown) = code_and_text(&[&["paper"], verb, &[text(&paper)]].concat());
             assert_eq!(code, Some(2), "{file}: {from} -> {to}: {shown}");
             assert!(shown.contains(expected), "{file}: {from} -> {to}: {shown}");
             assert!(!shown.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{shown:?}");
@@ -488,8 +458,8 @@ fn mistakes_are_found_when_files_are_read() {
 #[test]
 fn a_changed_copy_does_not_replace_the_results_of_the_original() {
     let (paper, out) = copy("changed-copy");
-    let original = example();
-    let run = |paper: &Path| weir(&["paper", "run", text(paper), "--out", text(&out)]);
+    let original = my_paper();
+    let run = |paper: &Path| code_and_text(&["paper", "run", text(paper), "--out", text(&out)]);
     assert_eq!(run(&original).0, Some(0));
     let before = files(&out, &["csv", "html", "json"]);
     // files that are the same are the same paper, wherever they are
@@ -500,7 +470,8 @@ fn a_changed_copy_does_not_replace_the_results_of_the_original() {
     assert_eq!(files(&out, &["csv", "html", "json"]), before);
 
     replace(&paper.join("incast.scenario.toml"), "load = \"30%\"", "load = \"20%\"");
-    let report = |paper: &Path| weir(&["paper", "report", text(paper), "--out", text(&out)]);
+    let report =
+        |paper: &Path| code_and_text(&["paper", "report", text(paper), "--out", text(&out)]);
     for (code, shown) in [run(&paper), report(&paper)] {
         assert_eq!(code, Some(2), "{shown}");
         assert!(
@@ -525,11 +496,11 @@ fn a_changed_copy_does_not_replace_the_results_of_the_original() {
 /// "The same, but with ...": apart from the unchanged results, and marked wherever it is shown.
 #[test]
 fn changed_settings_are_kept_apart_and_marked() {
-    let dir = scratch("set");
-    let (example, out) = (example(), dir.join("out"));
+    let dir = scratch("paper-set");
+    let (example, out) = (my_paper(), dir.join("out"));
     let run = |sets: &[&str]| {
         let args = ["paper", "run", text(&example), "--out", text(&out)];
-        weir(&[&args[..], sets].concat())
+        code_and_text(&[&args[..], sets].concat())
     };
     assert_eq!(run(&[]).0, Some(0));
     let before = files(&out, &["csv", "html", "json"]);
@@ -574,7 +545,7 @@ fn names_that_do_not_exist_are_refused_with_the_nearest() {
         ("fs-f1q", "did you mean `FS-F1a`?"),
         ("ofx", "did you mean `ofc`?"),
     ] {
-        let (code, shown) = weir(&["paper", "claims", name]);
+        let (code, shown) = code_and_text(&["paper", "claims", name]);
         assert!(code == Some(2) && shown.contains(expected), "{name}: {shown}");
     }
 }

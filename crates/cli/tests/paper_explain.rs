@@ -1,39 +1,12 @@
 //! `weir paper explain` from outside, on the example of the book: combinations are run once, go on
 //! where they were, give the same bytes by one and two jobs, and are confirmed on fresh seeds.
 
+mod common;
+
+use common::{code_and_text, my_paper, ok, scratch, text};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn weir(args: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.args(args).env("NO_COLOR", "1").env("COLUMNS", "200").stdin(Stdio::null());
-    let Output { status, stdout, stderr } = command.output().expect("it can be started");
-    let text = [stdout, stderr].map(|b| String::from_utf8(b).expect("text")).concat();
-    (status.code(), text)
-}
-
-fn ok(args: &[&str]) -> String {
-    let (code, text) = weir(args);
-    assert_eq!(code, Some(0), "{args:?}: {text}");
-    text
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("explain-{name}"));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the scratch directory can be made");
-    path
-}
-
-fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper")
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path that is text")
-}
+use std::path::Path;
 
 /// What an explanation wrote, by name.
 fn written(out: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -53,8 +26,8 @@ fn written(out: &Path) -> BTreeMap<String, Vec<u8>> {
 /// size of incasts: 6 variants at 2 degrees with 3 seeds are 36 runs.
 #[test]
 fn combinations_are_searched_once_and_confirmed_on_fresh_seeds() {
-    let dir = scratch("search");
-    let (example, one, two) = (example(), dir.join("one"), dir.join("two"));
+    let dir = scratch("explain-search");
+    let (example, one, two) = (my_paper(), dir.join("one"), dir.join("two"));
     let explain = |out: &Path, more: &[&str]| {
         let args = [&["paper", "explain", text(&example), "--out", text(out)][..], more].concat();
         ok(&args)
@@ -88,8 +61,8 @@ fn combinations_are_searched_once_and_confirmed_on_fresh_seeds() {
 
 #[test]
 fn an_explanation_stands_on_the_page_and_is_published() {
-    let dir = scratch("shown");
-    let (example, out, to) = (example(), dir.join("out"), dir.join("to"));
+    let dir = scratch("explain-shown");
+    let (example, out, to) = (my_paper(), dir.join("out"), dir.join("to"));
     let at = ["--out", text(&out)];
     ok(&[&["paper", "explain", text(&example)][..], &at].concat());
     ok(&[&["paper", "run", text(&example)][..], &at].concat());
@@ -106,15 +79,15 @@ fn an_explanation_stands_on_the_page_and_is_published() {
 
 #[test]
 fn what_is_not_declared_or_wrong_is_named() {
-    let dir = scratch("wrong");
-    let (code, shown) = weir(&["paper", "explain", "MX-INCAST"]);
+    let dir = scratch("explain-wrong");
+    let (code, shown) = code_and_text(&["paper", "explain", "MX-INCAST"]);
     assert!(
         code == Some(2) && shown.contains("nothing is declared for MX-INCAST"),
         "{code:?} {shown}"
     );
     let paper = dir.join("paper");
     fs::create_dir(&paper).expect("made");
-    for entry in fs::read_dir(example()).expect("the example") {
+    for entry in fs::read_dir(my_paper()).expect("the example") {
         let entry = entry.expect("readable");
         fs::copy(entry.path(), paper.join(entry.file_name())).expect("copied");
     }
@@ -122,11 +95,11 @@ fn what_is_not_declared_or_wrong_is_named() {
     let declared = fs::read_to_string(&file).expect("read");
     fs::write(&file, declared.replace("alpha = 0.7", "alfa = 0.7")).expect("written");
     for verb in ["check", "explain"] {
-        let (code, shown) = weir(&["paper", verb, text(&paper)]);
+        let (code, shown) = code_and_text(&["paper", verb, text(&paper)]);
         assert_eq!(code, Some(2), "{shown}");
         assert!(shown.contains("explain.toml:17") && shown.contains("alpha"), "{shown}");
     }
     fs::remove_file(&file).expect("removed");
-    let (code, shown) = weir(&["paper", "explain", text(&paper)]);
+    let (code, shown) = code_and_text(&["paper", "explain", text(&paper)]);
     assert!(code == Some(2) && shown.contains("nothing is declared for"), "{code:?} {shown}");
 }

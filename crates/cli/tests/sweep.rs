@@ -1,37 +1,13 @@
 //! `weir sweep` from outside: whatever happens to workers and files, no finished run is lost, none
 //! counts twice, and the table is that of an undisturbed sweep, byte for byte.
 
+mod common;
+
+use common::{command, scratch, stdout, weir};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use weir_sweep::record::Record;
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.args(args).env("NO_COLOR", "1").stdin(Stdio::null());
-    for name in ["SLURM_ARRAY_TASK_ID", "WEIR_SHARD_INDEX", "WEIR_SHARD_COUNT"] {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn weir(args: &[&str]) -> Output {
-    command(args).output().expect("the program can be started")
-}
-
-fn ok(args: &[&str]) -> String {
-    let output = weir(args);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {errors}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sweep-{name}"));
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the scratch directory can be made");
-    path
-}
 
 /// Runs of a few milliseconds: some drain, some deadlock.
 const GRID: &str = "scenario = \"scenario.toml\"\nseeds = \"1..40\"\n[parameters]\n\
@@ -52,19 +28,19 @@ fn plan_of(dir: &Path, text: &str) -> String {
     fs::write(dir.join("grid.toml"), text).expect("written");
     fs::write(dir.join("scenario.toml"), SCENARIO).expect("written");
     let (grid, sweep) = (dir.join("grid.toml"), dir.join("sweep"));
-    ok(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", sweep.to_str().unwrap()]);
+    stdout(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", sweep.to_str().unwrap()]);
     sweep.to_str().expect("a path that is text").to_owned()
 }
 
 fn tables(sweep: &str) -> [Vec<u8>; 2] {
-    ok(&["-q", "sweep", "merge", sweep]);
+    stdout(&["-q", "sweep", "merge", sweep]);
     ["runs.csv", "classes.csv"].map(|f| fs::read(Path::new(sweep).join(f)).expect("a table"))
 }
 
 /// The tables of a sweep that nobody disturbed.
 fn undisturbed(name: &str) -> [Vec<u8>; 2] {
-    let sweep = plan(&scratch(name));
-    ok(&["-q", "sweep", "run", &sweep]);
+    let sweep = plan(&scratch(&format!("sweep-{name}")));
+    stdout(&["-q", "sweep", "run", &sweep]);
     tables(&sweep)
 }
 
@@ -99,7 +75,7 @@ impl Dice {
 
 #[test]
 fn a_plan_is_the_same_every_time_and_so_are_its_ids() {
-    let (a, b) = (plan(&scratch("plan-a")), plan(&scratch("plan-b")));
+    let (a, b) = (plan(&scratch("sweep-plan-a")), plan(&scratch("sweep-plan-b")));
     let read = |dir: &str| fs::read(Path::new(dir).join("plan.jsonl")).expect("a plan");
     assert_eq!(read(&a), read(&b));
 }
@@ -115,11 +91,11 @@ fn workers_killed_at_fifty_random_points_lose_nothing() {
     const SIGXFSZ: i32 = 25;
     let grid = GRID.replace("1..40", "1..150");
     let expected = {
-        let sweep = plan_of(&scratch("killed-reference"), &grid);
-        ok(&["-q", "sweep", "run", &sweep]);
+        let sweep = plan_of(&scratch("sweep-killed-reference"), &grid);
+        stdout(&["-q", "sweep", "run", &sweep]);
         tables(&sweep)
     };
-    let sweep = plan_of(&scratch("killed"), &grid);
+    let sweep = plan_of(&scratch("sweep-killed"), &grid);
     // Records have 1.2 to 1.6 KB: 8 to 27 blocks hold two to eleven of them, and 50 files of 17
     // blocks on average 350 of the 600 records. So every worker finishes a record, and none comes
     // to the end.
@@ -136,7 +112,7 @@ fn workers_killed_at_fifty_random_points_lose_nothing() {
         assert!(now > done, "round {round}: {done} runs were done and now {now}");
         done = now;
     }
-    ok(&["-q", "sweep", "run", &sweep]);
+    stdout(&["-q", "sweep", "run", &sweep]);
     assert_eq!(tables(&sweep), expected);
 }
 
@@ -151,7 +127,7 @@ fn written(sweep: &str) -> u64 {
 #[test]
 fn workers_killed_while_they_run_lose_nothing() {
     let expected = undisturbed("runs-reference");
-    let sweep = plan(&scratch("runs"));
+    let sweep = plan(&scratch("sweep-runs"));
     let mut done = 0;
     for round in 0..10 {
         let before = written(&sweep);
@@ -169,15 +145,15 @@ fn workers_killed_while_they_run_lose_nothing() {
         done = now;
     }
     assert!(done > 0);
-    ok(&["-q", "sweep", "run", &sweep]);
+    stdout(&["-q", "sweep", "run", &sweep]);
     assert_eq!(tables(&sweep), expected);
 }
 
 #[test]
 fn damaged_and_truncated_files_cost_the_damaged_records_only() {
     let expected = undisturbed("damaged-reference");
-    let sweep = plan(&scratch("damaged"));
-    ok(&["-q", "sweep", "run", &sweep]);
+    let sweep = plan(&scratch("sweep-damaged"));
+    stdout(&["-q", "sweep", "run", &sweep]);
     let [file] = &record_files(&sweep)[..] else { panic!("one worker has one file") };
     let whole = fs::read(file).expect("records");
     let records = whole.iter().filter(|b| **b == b'\n').count() as u64;
@@ -212,14 +188,14 @@ fn damaged_and_truncated_files_cost_the_damaged_records_only() {
     let text = String::from_utf8(weir(&["sweep", "status", &sweep]).stdout).expect("text");
     assert!(text.contains("not run yet") && text.contains("cut off"), "{text}");
     assert_eq!(weir(&["-q", "sweep", "merge", &sweep]).status.code(), Some(1));
-    ok(&["-q", "sweep", "run", &sweep]);
+    stdout(&["-q", "sweep", "run", &sweep]);
     assert_eq!(tables(&sweep), expected);
 }
 
 #[test]
 fn two_workers_of_one_shard_count_every_run_once() {
     let expected = undisturbed("two-reference");
-    let sweep = plan(&scratch("two"));
+    let sweep = plan(&scratch("sweep-two"));
     let mut workers: Vec<Child> = (0..3).map(|_| worker(&sweep, "1")).collect();
     for worker in &mut workers {
         assert!(worker.wait().expect("it has ended").success());
@@ -232,9 +208,9 @@ fn two_workers_of_one_shard_count_every_run_once() {
 #[test]
 fn shards_of_any_division_in_any_order_give_the_same_bytes() {
     let expected = undisturbed("shards-reference");
-    let sweep = plan(&scratch("shards"));
+    let sweep = plan(&scratch("sweep-shards"));
     for shard in ["4/7", "2/7", "0/7", "1/3", "6/7"] {
-        ok(&["-q", "sweep", "run", &sweep, "--shard", shard]);
+        stdout(&["-q", "sweep", "run", &sweep, "--shard", shard]);
     }
     let partial = status(&sweep)["done"].as_u64().expect("a number");
     assert!((90..160).contains(&partial), "{partial}");
@@ -255,7 +231,7 @@ fn shards_of_any_division_in_any_order_give_the_same_bytes() {
 #[test]
 fn a_full_disk_stops_the_worker_and_loses_nothing() {
     let expected = undisturbed("full-reference");
-    let sweep = plan(&scratch("full"));
+    let sweep = plan(&scratch("sweep-full"));
     let weir = env!("CARGO_BIN_EXE_weir");
     let script = format!("trap '' XFSZ; ulimit -f 40; exec {weir} -q sweep run {sweep} --jobs 2");
     let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
@@ -264,7 +240,7 @@ fn a_full_disk_stops_the_worker_and_loses_nothing() {
     assert!(errors.contains("finished runs are kept"), "{errors}");
     let first = status(&sweep);
     assert!(first["missing"].as_u64().expect("a number") > 0, "{first}");
-    ok(&["-q", "sweep", "run", &sweep]);
+    stdout(&["-q", "sweep", "run", &sweep]);
     assert_eq!(tables(&sweep), expected);
 }
 
@@ -272,16 +248,16 @@ fn a_full_disk_stops_the_worker_and_loses_nothing() {
 #[test]
 fn directories_of_two_machines_are_merged_into_one() {
     let expected = undisturbed("united-reference");
-    let base = scratch("united");
+    let base = scratch("sweep-united");
     let planned = plan(&base);
     let place = |name: &str| base.join(name).to_str().expect("text").to_owned();
     let [a, b, c, out] = ["a", "b", "c", "out"].map(place);
     for (dir, shard) in [(&a, "0/3"), (&b, "1/3"), (&c, "2/3")] {
         copy(Path::new(&planned), Path::new(dir));
-        ok(&["-q", "sweep", "run", dir, "--shard", shard]);
+        stdout(&["-q", "sweep", "run", dir, "--shard", shard]);
     }
     // both have some of the runs of the third
-    ok(&["-q", "sweep", "run", &b, "--shard", "0/6"]);
+    stdout(&["-q", "sweep", "run", &b, "--shard", "0/6"]);
     let output = weir(&["-q", "sweep", "merge", &a, &b]);
     let errors = String::from_utf8(output.stderr).expect("text");
     assert!(output.status.code() == Some(2) && errors.contains("-o OUT"), "{errors}");
@@ -296,7 +272,7 @@ fn directories_of_two_machines_are_merged_into_one() {
     assert_eq!(tables(&out), expected);
     // once more: nothing new
     let before = record_files(&out);
-    ok(&["-q", "sweep", "merge", &a, &b, &c, "-o", &out]);
+    stdout(&["-q", "sweep", "merge", &a, &b, &c, "-o", &out]);
     assert_eq!((record_files(&out), tables(&out)), (before, expected));
 }
 
@@ -314,14 +290,14 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn directories_of_different_plans_or_results_are_not_merged() {
-    let base = scratch("apart");
+    let base = scratch("sweep-apart");
     let planned = plan(&base);
     let place = |name: &str| base.join(name).to_str().expect("text").to_owned();
     let [a, b, out] = ["a", "b", "out"].map(place);
     copy(Path::new(&planned), Path::new(&a));
     copy(Path::new(&planned), Path::new(&b));
     for dir in [&a, &b] {
-        ok(&["-q", "sweep", "run", dir, "--shard", "0/40"]);
+        stdout(&["-q", "sweep", "run", dir, "--shard", "0/40"]);
     }
     // another result of the same run, with a checksum that is right
     let [file] = &record_files(&b)[..] else { panic!("one worker has one file") };
@@ -342,13 +318,13 @@ fn directories_of_different_plans_or_results_are_not_merged() {
     };
     refused(&["-q", "sweep", "merge", &a, &b, "-o", &out], "KB, seed 1 (");
     refused(&["-q", "sweep", "merge", &a, &b, "-o", &out], "differ, in ");
-    let other = plan_of(&scratch("apart-other"), &GRID.replace("1..40", "1..41"));
+    let other = plan_of(&scratch("sweep-apart-other"), &GRID.replace("1..40", "1..41"));
     refused(&["-q", "sweep", "merge", &a, &other, "-o", &out], "have different plans");
 }
 
 #[test]
 fn what_is_no_sweep_is_called_so() {
-    let dir = scratch("no-sweep");
+    let dir = scratch("sweep-no-sweep");
     fs::write(dir.join("grid.toml"), GRID).expect("written");
     let (path, missing, file) = (dir.clone(), dir.join("missing"), dir.join("grid.toml"));
     for (path, part) in [
@@ -370,8 +346,8 @@ fn what_is_no_sweep_is_called_so() {
 
 #[test]
 fn changed_inputs_are_not_run() {
-    let sweep = plan(&scratch("changed"));
-    ok(&["-q", "sweep", "run", &sweep, "--limit", "1", "--jobs", "1"]);
+    let sweep = plan(&scratch("sweep-changed"));
+    stdout(&["-q", "sweep", "run", &sweep, "--limit", "1", "--jobs", "1"]);
     let scenario = Path::new(&sweep).join("input/scenario.toml");
     fs::write(&scenario, SCENARIO.replace("60%", "61%")).expect("written");
     let output = weir(&["-q", "sweep", "run", &sweep]);
@@ -382,12 +358,12 @@ fn changed_inputs_are_not_run() {
 
 #[test]
 fn a_grid_that_grows_keeps_its_results() {
-    let dir = scratch("grows");
+    let dir = scratch("sweep-grows");
     let sweep = plan(&dir);
-    ok(&["-q", "sweep", "run", &sweep]);
+    stdout(&["-q", "sweep", "run", &sweep]);
     fs::write(dir.join("grid.toml"), GRID.replace("1..40", "1..50")).expect("written");
     let grid = dir.join("grid.toml");
-    ok(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", &sweep]);
+    stdout(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", &sweep]);
     let status = status(&sweep);
     assert_eq!((status["done"].as_u64(), status["missing"].as_u64()), (Some(160), Some(40)));
 }
@@ -396,7 +372,7 @@ fn a_grid_that_grows_keeps_its_results() {
 /// after `retry`.
 #[test]
 fn failures_are_listed_and_retried_when_asked() {
-    let dir = scratch("fails");
+    let dir = scratch("sweep-fails");
     // G-PFC needs two PFC classes for each lossless priority, so five of them are refused when the
     // run begins
     let scenario = "[topology]\nkind = \"star\"\nhosts = 3\n[switch]\nlossless = [1, 2, 3, 4, 5]\n\
@@ -406,9 +382,9 @@ fn failures_are_listed_and_retried_when_asked() {
     fs::write(dir.join("g.toml"), "scenario = \"s.toml\"\nseeds = [1]\n").expect("written");
     let (grid, sweep) = (dir.join("g.toml"), dir.join("sweep"));
     let sweep = sweep.to_str().unwrap();
-    ok(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", sweep]);
+    stdout(&["-q", "sweep", "plan", grid.to_str().unwrap(), "-o", sweep]);
     for (round, failed) in [(0, 1), (1, 1)] {
-        ok(&["-q", "sweep", "run", sweep]);
+        stdout(&["-q", "sweep", "run", sweep]);
         let status = status(sweep);
         let list = status["failed"].as_array().expect("a list");
         assert_eq!(list.len(), failed, "round {round}: {status}");
@@ -416,16 +392,16 @@ fn failures_are_listed_and_retried_when_asked() {
         assert!(command.starts_with("weir run ") && command.contains("--seed 1"), "{command}");
         assert_eq!(record_files(sweep).len(), 1, "a failure is not tried again by itself");
     }
-    ok(&["-q", "sweep", "retry", sweep]);
+    stdout(&["-q", "sweep", "retry", sweep]);
     assert_eq!(status(sweep)["missing"].as_u64(), Some(1));
-    ok(&["-q", "sweep", "run", sweep]);
+    stdout(&["-q", "sweep", "run", sweep]);
     assert_eq!(status(sweep)["failed"].as_array().map(Vec::len), Some(1));
     assert_eq!(record_files(sweep).len(), 3);
 }
 
 #[test]
 fn bad_grids_are_shown_with_line_and_caret() {
-    let dir = scratch("bad");
+    let dir = scratch("sweep-bad");
     fs::write(dir.join("scenario.toml"), SCENARIO).expect("written");
     let grid = dir.join("grid.toml");
     let head = "scenario = \"scenario.toml\"\n";
@@ -509,7 +485,7 @@ fn bad_grids_are_shown_with_line_and_caret() {
 
 #[test]
 fn a_million_runs_are_asked_for_twice() {
-    let dir = scratch("million");
+    let dir = scratch("sweep-million");
     fs::write(dir.join("scenario.toml"), SCENARIO).expect("written");
     let grid = dir.join("grid.toml");
     let text = "scenario = \"scenario.toml\"\nseeds = \"1..1000\"\n[parameters]\n\

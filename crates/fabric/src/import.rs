@@ -206,8 +206,7 @@ fn settings(body: &mut String, made: &mut Made, switches: &[Switch], options: &O
         made.notes.push("headroom differs between ports; the largest is used".into());
     }
     memory::thresholds(body, made, switches, pfc.len() as u64, headroom.into_iter().max());
-    let bounded = body.contains("\nbuffer = ");
-    memory::egress(body, made, switches, bounded);
+    memory::egress(body, made, switches);
     memory::cell(body, made, switches, options);
     memory::not_modelled(made, switches);
     marking(body, made, &lossless);

@@ -25,7 +25,7 @@ pub struct Report<'a> {
 }
 
 /// One row of the table of margins: ports that have all of this in common.
-type Kind<'a> = (usize, u64, u64, &'a str, u64, u64);
+type MarginRow<'a> = (usize, u64, u64, &'a str, u64, u64);
 
 impl Report<'_> {
     /// The name of a file.
@@ -91,7 +91,7 @@ impl Report<'_> {
 
     /// Headroom by kinds of ports.
     fn margins_text(&self) -> String {
-        let mut kinds: BTreeMap<Kind<'_>, (u64, f64, Option<u64>)> = BTreeMap::new();
+        let mut kinds: BTreeMap<MarginRow<'_>, (u64, f64, Option<u64>)> = BTreeMap::new();
         for m in self.margins {
             let key = (m.switch, m.speed, m.cable, m.profile.as_str(), m.configured, m.needed);
             let entry = kinds.entry(key).or_insert((0, m.metres, m.rule.map(|(xoff, _)| xoff)));

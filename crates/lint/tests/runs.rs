@@ -44,7 +44,7 @@ fn network(stream: &mut Stream) -> String {
 
 fn read(text: &str) -> Experiment {
     let read = Experiment::read("test", text, Files::default(), &[]);
-    read.unwrap_or_else(|p| panic!("{}\n{text}", p.render(false)))
+    read.unwrap_or_else(|p| panic!("{p}\n{text}"))
 }
 
 fn deadlocks(text: &str) -> bool {

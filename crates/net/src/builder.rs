@@ -157,11 +157,6 @@ impl TopologyBuilder {
         self.places.push((node, (x, y)));
     }
 
-    /// Remembers a link that was left out as failed, so that drawings show the gap.
-    pub fn note_missing(&mut self, a: NodeId, b: NodeId) {
-        self.missing.push((a, b));
-    }
-
     /// The builder that would make `topo` with only the links that `keep` chooses.
     fn remake(
         topo: &Topology,

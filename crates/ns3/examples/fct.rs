@@ -3,7 +3,7 @@
 //! `cargo run -p weir-ns3 --example fct -- a/fct.txt b/fct.txt`
 
 use std::path::Path;
-use weir_ns3::fct_analysis::{Filter, Series, Table, read};
+use weir_ns3::fct_analysis::{Filter, Series, SlowdownTable, read};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut runs = Vec::new();
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
         runs.push(Series::new(name.to_string_lossy(), &records, Filter::default()));
     }
-    let table = Table::new(&runs, 20);
+    let table = SlowdownTable::new(&runs, 20);
     let (titles, rows) = table.rows();
     println!("{}", titles.join("\t"));
     for row in rows {

@@ -62,7 +62,7 @@ use weir_cc::{CcParams, CongestionControl, Path};
 
 /// How a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunEnd {
     /// Totals.
     pub counters: Counters,
     /// Why it ended.
@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 /// Runs to the configured stop time, telling `recorder` what happens.
-pub fn run(inputs: &Inputs, recorder: &mut dyn Recorder) -> Outcome {
+pub fn run(inputs: &Inputs, recorder: &mut dyn Recorder) -> RunEnd {
     let params = inputs.config.congestion_control();
     // One copy of the simulator per algorithm: each is compiled with its congestion control
     // inlined.
@@ -90,7 +90,7 @@ fn run_with<C: CongestionControl>(
     inputs: &Inputs,
     recorder: &mut dyn Recorder,
     make_cc: impl Fn(&Path) -> C,
-) -> Outcome {
+) -> RunEnd {
     let (counters, reason) = Sim::new(inputs, &make_cc, recorder).run();
-    Outcome { counters, reason }
+    RunEnd { counters, reason }
 }

@@ -41,6 +41,15 @@ impl PortLimits {
     }
 }
 
+/// What a switch tells its neighbour about a priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Not to send.
+    Pause,
+    /// To go on.
+    Resume,
+}
+
 /// Counters of one (port, priority).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counters {
@@ -164,9 +173,9 @@ impl Mmu {
             && (shared == 0 || shared.wrapping_add(RESUME_OFFSET) <= self.free_shifted(port))
     }
 
-    /// Notes that the upstream of (ingress, queue) was told to pause or to resume.
-    pub fn set_paused(&mut self, ingress: usize, queue: usize, paused: bool) {
-        self.ports[ingress].queues[queue].paused = paused;
+    /// Notes what the upstream of (ingress, queue) was told.
+    pub fn note_told(&mut self, ingress: usize, queue: usize, told: Told) {
+        self.ports[ingress].queues[queue].paused = told == Told::Pause;
     }
 
     /// Bytes that wait in the egress queue.
@@ -238,7 +247,7 @@ mod tests {
         // 87 more: admitted as 1787 <= 1787; now T = 1776 <= 1787
         assert!(m.arrive(0, 1, 3, 87));
         assert!(m.should_pause(0, 3));
-        m.set_paused(0, 3, true);
+        m.note_told(0, 3, Told::Pause);
         assert!(!m.should_pause(0, 3));
     }
 
@@ -265,7 +274,7 @@ mod tests {
         m.arrive(0, 1, 3, 5000);
         m.arrive(0, 1, 3, 1000);
         assert!(m.should_pause(0, 3), "headroom is in use");
-        m.set_paused(0, 3, true);
+        m.note_told(0, 3, Told::Pause);
         m.depart(0, 1, 3, 1000);
         assert_eq!(m.shared_used(), 5000);
         assert!(!m.should_resume(0, 3), "5000 + 3072 > 5000");
@@ -283,7 +292,7 @@ mod tests {
         let mut m = Mmu::new(2 * (3000 + RESERVE) + 800, vec![port; 2]);
         fill_reserve(&mut m);
         m.arrive(0, 1, 3, 50);
-        m.set_paused(0, 3, true);
+        m.note_told(0, 3, Told::Pause);
         m.depart(0, 1, 3, 50);
         // T = 100 < 3072, but nothing is shared
         assert!(m.should_resume(0, 3));

@@ -11,7 +11,7 @@ use weir_sweep::SweepError;
 
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct AppendixLine {
     /// The paper.
     pub paper: String,
     /// The claim, and which of its readings.
@@ -32,7 +32,7 @@ pub struct Line {
 pub const HEADS: [&str; 7] =
     ["paper", "claim", "says", "experiment", "command", "minutes", "expected"];
 
-impl Line {
+impl AppendixLine {
     /// Its cells, in the order of [`HEADS`].
     pub fn cells(&self) -> [String; 7] {
         [
@@ -48,7 +48,7 @@ impl Line {
 }
 
 /// One line per verdict of the chosen experiments that is published below `from`.
-pub fn lines(chosen: &[Chosen], from: &Path) -> Result<Vec<Line>, SweepError> {
+pub fn lines(chosen: &[Chosen], from: &Path) -> Result<Vec<AppendixLine>, SweepError> {
     let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
     let seconds = times(from)?;
     published::with(from, &papers, &[], |shown| {
@@ -73,7 +73,7 @@ pub fn lines(chosen: &[Chosen], from: &Path) -> Result<Vec<Line>, SweepError> {
                     true => v.claim.clone(),
                     false => format!("{} ({})", v.claim, v.variant),
                 };
-                lines.push(Line {
+                lines.push(AppendixLine {
                     paper: c.paper.id.clone(),
                     claim,
                     says: v.says.clone(),
@@ -104,6 +104,6 @@ fn times(from: &Path) -> Result<Vec<(String, String, f64)>, SweepError> {
 }
 
 /// The table as CSV.
-pub fn csv(lines: &[Line]) -> Vec<u8> {
-    csv_text(HEADS, lines.iter().map(Line::cells))
+pub fn csv(lines: &[AppendixLine]) -> Vec<u8> {
+    csv_text(HEADS, lines.iter().map(AppendixLine::cells))
 }

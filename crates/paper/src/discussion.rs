@@ -110,7 +110,7 @@ mod tests {
         let id = sources.add("claims.toml", text);
         let mut out = Diagnostics::default();
         let claims = super::super::claim_read::read(&sources, id, &scopes.each_ref(), &mut out);
-        assert!(!out.has_errors(), "{}", out.render(&sources, false));
+        assert!(!out.has_errors(), "{}", out.plain(&sources));
         claims
     }
 
@@ -121,7 +121,7 @@ mod tests {
         let mut all = read(&sources, id, &claims(), &["X", "Y"], &mut out);
         match out.has_errors() {
             false => Ok(all.remove(0)),
-            true => Err(out.render(&sources, false)),
+            true => Err(out.plain(&sources)),
         }
     }
 

@@ -18,6 +18,7 @@ use weir_results::ns3::import;
 use weir_scenario::Experiment;
 use weir_scenario::Files;
 use weir_scenario::Scenario;
+use weir_scenario::text::Colour;
 use weir_traffic::{SizeTable, size::TableError};
 
 /// A reader, by the name of its fuzz target.
@@ -76,7 +77,7 @@ pub fn units(bytes: &[u8]) {
 pub fn paper(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (sources, diagnostics) = crate::read_alone(text);
-    let shown = diagnostics.render(&sources, false);
+    let shown = diagnostics.plain(&sources);
     assert_eq!(shown.is_empty(), diagnostics.is_empty());
 }
 
@@ -140,20 +141,20 @@ pub fn scenario(bytes: &[u8]) {
 /// The same with values from the command line.
 pub fn scenario_with(text: &str, sets: &[String]) {
     let (read, found) = Scenario::read("x.toml", text, Files::default(), sets);
-    let _ = found.render(&read.sources, true);
+    let _ = found.render(&read.sources, Colour::On);
     let network = read.topology.as_ref().map(|t| t.build());
     if network.is_some_and(|t| t.is_ok_and(|t| t.nodes().len() > LARGEST_NETWORK)) {
         return;
     }
     match Experiment::read("x.toml", text, Files::default(), sets) {
         Ok(e) => {
-            let _ = e.warnings.render(&e.scenario.sources, true);
+            let _ = e.warnings.render(&e.scenario.sources, Colour::On);
             let variant = e.variant(None, None, 1).expect("the scheme of the file");
             assert!(!describe::settings(&e, &e.config(variant)).is_empty());
         }
         Err(problems) => {
             assert!(problems.diagnostics.has_errors());
-            assert!(!problems.render(false).is_empty());
+            assert!(!problems.to_string().is_empty());
         }
     }
 }
@@ -166,7 +167,7 @@ pub fn fct_file(bytes: &[u8]) {
             let ranges = fct::Ranges::new(&runs, &weir_scenario::SizeRange::usual());
             assert!(ranges.csv().starts_with("run,"));
             let series: Vec<fct::Series> = runs.iter().map(fct::Seeded::series).collect();
-            let table = fct::Table::new(&series, 20);
+            let table = fct::SlowdownTable::new(&series, 20);
             assert!(table.csv().starts_with("run,") && fct::drawing(&table).starts_with("<svg"));
             let _ = fct::as_json(&table);
         }
@@ -186,7 +187,7 @@ pub fn ns3_config(bytes: &[u8]) {
             let _ = config.congestion_control();
         }
         // What is missing stands nowhere.
-        Err(found) => check(&found, text, false),
+        Err(found) => check(&found, text, Lines::WhereGiven),
     }
 }
 
@@ -195,7 +196,7 @@ pub fn ns3_topology(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Topology::read(Path::new("x"), text) {
         Ok(topology) => assert!(topology.links.iter().all(|l| l.a != l.b && l.rate > 0)),
-        Err(found) => check(&found, text, true),
+        Err(found) => check(&found, text, Lines::Always),
     }
 }
 
@@ -209,7 +210,7 @@ pub fn ns3_flows(bytes: &[u8]) {
             let again = flows::read(Path::new("x"), &flows::write(&read), &star);
             assert_eq!(again.map(|(again, _)| again.len()), Ok(read.len()));
         }
-        Err(found) => check(&found, text, true),
+        Err(found) => check(&found, text, Lines::Always),
     }
 }
 
@@ -249,13 +250,20 @@ fn convert(inputs: &Inputs) {
     }
 }
 
-/// Every error has a line, but for those that speak of the whole file, if `always` is not set.
-fn check(found: &Diagnostics, text: &str, always: bool) {
+/// Which errors have a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Always,
+    /// All but those that speak of the whole file.
+    WhereGiven,
+}
+
+fn check(found: &Diagnostics, text: &str, lines: Lines) {
     assert!(found.has_errors());
     for d in found.0.iter().filter(|d| d.severity == Severity::Error) {
         match d.line {
             Some(line) => names_a_line(&format!("line {line}: {}", d.message), text),
-            None => assert!(!always, "no line: {d}"),
+            None => assert!(lines != Lines::Always, "no line: {d}"),
         }
     }
 }

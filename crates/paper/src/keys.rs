@@ -12,13 +12,13 @@ const OPERAND: Kind = Kind::Special(
 const STATED: Kind = Kind::Special("a number such as `0.226`, `\"22.6%\"` or `\"1.96ms\"`");
 const MOST: u64 = u64::MAX;
 
-const fn section(
-    name: &'static str,
-    repeated: bool,
-    doc: &'static str,
-    keys: &'static [Key],
-) -> Section {
-    Section { name, repeated, doc, keys }
+const fn section(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
+    Section { name, repeated: false, doc, keys }
+}
+
+/// A section that may stand several times.
+const fn sections(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
+    Section { repeated: true, ..section(name, doc, keys) }
 }
 
 /// `paper.toml`.
@@ -64,7 +64,6 @@ pub(crate) const EXPERIMENT: &[Key] =
 /// `[quick]`.
 pub(crate) const QUICK: Section = section(
     "quick",
-    false,
     "What `--quick` changes.",
     &[
         key("says", Kind::Text, "", "The changes in words, for figures."),
@@ -109,9 +108,8 @@ const OF_FIGURE: &[Key] = &[
 ];
 
 /// `[[figure]]`.
-pub(crate) const FIGURE: Section = section(
+pub(crate) const FIGURE: Section = sections(
     "figure",
-    true,
     "What is drawn.",
     &joined::<{ OF_FIGURE.len() + SELECTOR.len() }>(OF_FIGURE, SELECTOR),
 );
@@ -119,9 +117,8 @@ pub(crate) const FIGURE: Section = section(
 const OF_PANEL: &[Key] = &[key("title", Kind::Text, "", "The line above it.")];
 
 /// `[[figure.panel]]`.
-pub(crate) const PANEL: Section = section(
+pub(crate) const PANEL: Section = sections(
     "panel",
-    true,
     "One panel of a figure.",
     &joined::<{ OF_PANEL.len() + SELECTOR.len() }>(OF_PANEL, SELECTOR),
 );
@@ -203,9 +200,8 @@ pub(crate) const OF_CLAIM: &[Key] = &[
 ];
 
 /// `[[claim]]`.
-pub(crate) const CLAIM: Section = section(
+pub(crate) const CLAIM: Section = sections(
     "claim",
-    true,
     "What a paper states.",
     &joined::<{ OF_CLAIM.len() + SELECTOR.len() }>(OF_CLAIM, SELECTOR),
 );
@@ -222,7 +218,6 @@ pub(crate) const QUANTITY: &[Key] =
 /// `[sizes]`.
 pub(crate) const SIZES: Section = section(
     "sizes",
-    false,
     "Size tables, which need no run.",
     &[
         key("tables", Kind::Special("names of size tables or files"), "", "Size tables."),
@@ -242,7 +237,6 @@ pub(crate) const SIZE_TABLE: &[Key] = &[
 /// `[live]`.
 pub(crate) const LIVE: Section = section(
     "live",
-    false,
     "Which runs are made on real frames, too.",
     &[
         key("metric", Kind::Text, "", "A column of a table."),
@@ -261,9 +255,8 @@ pub(crate) const LIVE: Section = section(
 );
 
 /// `[[discussion]]`.
-pub(crate) const DISCUSSION: Section = section(
+pub(crate) const DISCUSSION: Section = sections(
     "discussion",
-    true,
     "Why numbers differ from the paper's.",
     &[
         key("experiment", Kind::Names, "", "The experiments it is about."),
@@ -281,9 +274,8 @@ pub(crate) const DISCUSSIONS: &[Key] = &[key("discussion", Kind::Special("a tabl
 pub(crate) const EXPLAIN_FILE: &[Key] = &[key("explain", Kind::Special("a table"), "", "One.")];
 
 /// `[[explain]]`.
-pub(crate) const EXPLAIN: Section = section(
+pub(crate) const EXPLAIN: Section = sections(
     "explain",
-    true,
     "A space of readings and open settings in which claims are tried.",
     &[
         key("id", Kind::Text, "", "Names the explanation everywhere."),
@@ -304,9 +296,8 @@ pub(crate) const EXPLAIN: Section = section(
 );
 
 /// `[[explain.factor]]`.
-pub(crate) const FACTOR: Section = section(
+pub(crate) const FACTOR: Section = sections(
     "factor",
-    true,
     "What is varied.",
     &[
         key("name", Kind::Text, "", "What tables call it."),
@@ -318,9 +309,8 @@ pub(crate) const FACTOR: Section = section(
 );
 
 /// Keys of a level that are no changes.
-pub(crate) const LEVEL: Section = section(
+pub(crate) const LEVEL: Section = sections(
     "level",
-    true,
     "One of the values of a factor.",
     &[
         key("label", Kind::Text, "", "What tables call it."),

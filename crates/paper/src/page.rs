@@ -111,7 +111,7 @@ pub struct Section {
 
 /// A paper of the page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct ShownPaper {
     /// Names it.
     pub id: String,
     /// What tables call it.
@@ -165,7 +165,7 @@ pub struct Head<'a> {
 }
 
 /// What a reader must know before any number: runs with changed settings, scaled-down runs.
-fn banner(parts: &[Part], head: &Head<'_>) -> Html {
+fn banner(parts: &[ShownPaper], head: &Head<'_>) -> Html {
     let mut out = Html::default();
     if !head.changed.is_empty() {
         out.push(&html!(
@@ -186,7 +186,7 @@ fn banner(parts: &[Part], head: &Head<'_>) -> Html {
 }
 
 /// The whole page: results first, counts of verdicts behind them.
-pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
+pub fn page(parts: &[ShownPaper], total: &Counts, head: &Head<'_>) -> String {
     let banner = banner(parts, head);
     let count: usize = parts.iter().map(|p| p.sections.len()).sum();
     let links: Html =
@@ -266,7 +266,7 @@ fn columns(total: &Counts) -> Vec<usize> {
 }
 
 /// Papers with the counts of their verdicts, then their experiments.
-fn summary(parts: &[Part], total: &Counts) -> Html {
+fn summary(parts: &[ShownPaper], total: &Counts) -> Html {
     let mut out = html!(
         "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement \
          is judged by a rule that was fixed before the runs, once for each of its readings, by \
@@ -336,7 +336,7 @@ fn marked_up(text: &str) -> Html {
     parts.iter().enumerate().map(part).collect()
 }
 
-fn part(p: &Part) -> Html {
+fn part(p: &ShownPaper) -> Html {
     html!(
         "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{}{}</section>\n",
         p.id,

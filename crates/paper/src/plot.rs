@@ -65,7 +65,7 @@ pub fn looks(subjects: &[Subject]) -> Vec<Style> {
 /// for a group of ports.
 fn words_of(select: &Selector) -> String {
     let metric = select.metric.as_str();
-    let family = select.family(false);
+    let family = select.family();
     let (thing, part) = metric.split_once('_').unwrap_or((metric, ""));
     let thing = match thing {
         "fct" => "completion time",
@@ -76,8 +76,8 @@ fn words_of(select: &Selector) -> String {
     if let Some(words) = Some(thing).filter(|t| !t.is_empty()).and_then(|t| statistic(t, part)) {
         return words;
     }
-    let own = OWN_WORDS.iter().find(|(of, name, _)| Some(*of) == family && *name == metric);
-    let heading = || select::columns(family).iter().find(|h| h.name == metric);
+    let own = OWN_WORDS.iter().find(|(of, name, _)| *of == family && *name == metric);
+    let heading = || select::columns(Some(family)).iter().find(|h| h.name == metric);
     let doc = own.map(|(_, _, words)| *words).or_else(|| heading().map(|h| first_part(h.doc)));
     doc.map_or_else(|| metric.replace('_', " "), str::to_owned)
 }

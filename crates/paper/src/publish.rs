@@ -22,7 +22,7 @@
 use super::experiment::{Experiment, Work};
 use super::judge::Library;
 use super::published::{self, Entry, table};
-use super::report::{figure_files, figures};
+use super::report::{Media, figure_files, figures};
 use super::results_pages;
 use super::run::{Collected, judge_all, verdicts_csv};
 use super::series;
@@ -66,7 +66,7 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
         }
         replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
         for figure in figures(c, Mode::Full, "") {
-            for (name, bytes) in figure_files(&figure, "", false) {
+            for (name, bytes) in figure_files(&figure, "", Media::Screen) {
                 replace(&directory.join(name), &bytes)?;
             }
         }
@@ -145,7 +145,7 @@ pub fn judge(papers: &[&Paper], to: &Path) -> Result<Judged, SweepError> {
                 done.without_values.push(e.id.clone());
                 continue;
             }
-            let verdicts = judge_all(paper, e, &shelf, false);
+            let verdicts = judge_all(paper, e, &shelf, Mode::Full);
             let directory = to.join(&paper.id).join(e.id.to_lowercase());
             replace(&directory.join("verdicts.csv"), &verdicts_csv(paper, e, &verdicts))?;
             done.judged += 1;

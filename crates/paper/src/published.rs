@@ -20,7 +20,7 @@ use weir_sweep::SweepError;
 use weir_sweep::store::replace;
 
 /// A row of `verdicts.csv`.
-pub(super) struct Row {
+pub(super) struct VerdictRow {
     pub(super) claim: String,
     pub(super) place: String,
     pub(super) says: String,
@@ -50,7 +50,7 @@ pub(super) struct Entry {
 /// A published experiment with its verdicts.
 pub(super) struct Published {
     pub(super) entry: Entry,
-    pub(super) verdicts: Vec<Row>,
+    pub(super) verdicts: Vec<VerdictRow>,
     /// Its verdicts compare means, without intervals: it was published before values per seed were.
     pub(super) by_means: bool,
     /// The experiment has variants that its published figures do not have.
@@ -141,7 +141,7 @@ fn read(to: &Path, entry: Entry, paper: Option<&Paper>) -> Result<Published, Swe
         if !known && paper.is_some() && !found.is_some_and(named) {
             continue;
         }
-        verdicts.push(Row {
+        verdicts.push(VerdictRow {
             claim,
             place: row.text("where")?,
             says: row.text("says")?,
@@ -298,7 +298,7 @@ pub(super) fn not_reproduced(all: &[Published], known: &[&Paper]) -> Vec<u8> {
 
     let rows = all.iter().flat_map(|p| {
         let not = p.verdicts.iter().filter(|v| v.outcome.is_not_reproduced());
-        let row = |v: &Row| {
+        let row = |v: &VerdictRow| {
             let reading = [v.reading.as_str(), &v.variant];
             let reading: Vec<&str> = reading.into_iter().filter(|t| !t.is_empty()).collect();
             let which = if v.primary { "primary" } else { "other" };

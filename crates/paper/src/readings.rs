@@ -84,7 +84,7 @@ mod tests {
         let id = sources.add("claims.toml", text.concat());
         let mut out = Diagnostics::default();
         let mut claims = claim_read::read(&sources, id, &[&x, &y], &mut out);
-        assert!(!out.has_errors(), "{}", out.render(&sources, false));
+        assert!(!out.has_errors(), "{}", out.plain(&sources));
         mark(&mut claims, &["*(and)".to_owned()]);
         let primary: Vec<&str> =
             claims.iter().filter(|c| c.primary).map(|c| c.id.as_str()).collect();

@@ -4,7 +4,7 @@ use super::claim::{Claim, Rule};
 use super::counts::Counts;
 use super::discussion::Discussion;
 use super::explain::{files, record::Record};
-use super::page::{self, ClaimRow, Explained, Finding, Part, Section, Why};
+use super::page::{self, ClaimRow, Explained, Finding, Section, ShownPaper, Why};
 use super::plot::{self, Numbers, Subject};
 use super::run::Collected;
 use super::select::Selector;
@@ -88,9 +88,17 @@ fn remark(mut scene: Scene, text: &str, size: &Size) -> Scene {
     scene
 }
 
-/// Name and content of the files of a figure: drawing and numbers; for `print`, also what papers
-/// and slides take.
-pub(super) fn figure_files(figure: &Figure, says: &str, print: bool) -> Vec<(String, Vec<u8>)> {
+/// What files of a figure are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Media {
+    /// Pages: drawing and numbers.
+    Screen,
+    /// Papers and slides, too.
+    Print,
+}
+
+/// Name and content of the files of a figure.
+pub(super) fn figure_files(figure: &Figure, says: &str, media: Media) -> Vec<(String, Vec<u8>)> {
     /// Pixels per point: legible on a screen of twice the usual density.
     const PIXELS: f64 = 2.0;
     let size = Size::PAGE;
@@ -100,7 +108,7 @@ pub(super) fn figure_files(figure: &Figure, says: &str, print: bool) -> Vec<(Str
         (name("svg"), svg::file(&scene, &figure.title).into_bytes()),
         (name("csv"), figure.csv().into_bytes()),
     ];
-    if print {
+    if media == Media::Print {
         files.push((name("pdf"), print::pdf(&scene, &figure.title)));
         files.push((name("png"), print::png(&scene, PIXELS, Theme::Light).unwrap_or_default()));
     }
@@ -117,7 +125,7 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
     for (section, c) in parts.iter().flat_map(|p| &p.sections).zip(all) {
         let says = remarks(c, setting.mode, &changed);
         for figure in &section.figures {
-            for (name, bytes) in figure_files(figure, &says, true) {
+            for (name, bytes) in figure_files(figure, &says, Media::Print) {
                 replace(&files.join(name), &bytes)?;
             }
         }
@@ -130,13 +138,13 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
 }
 
 /// Papers and experiments as the page shows them.
-fn parts(all: &[Collected<'_>], setting: &Setting) -> Result<Vec<Part>, SweepError> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(all: &[Collected<'_>], setting: &Setting) -> Result<Vec<ShownPaper>, SweepError> {
+    let mut parts: Vec<ShownPaper> = Vec::new();
     for c in all {
         if parts.last().is_none_or(|p| p.id != c.paper.id) {
             let own = all.iter().filter(|other| other.paper.id == c.paper.id);
             let explained = explained(c.paper, setting)?;
-            parts.push(Part { explained, ..part(c.paper, Counts::new(own)) });
+            parts.push(ShownPaper { explained, ..part(c.paper, Counts::new(own)) });
         }
         if let Some(part) = parts.last_mut() {
             let before = part.sections.iter().flat_map(|s: &Section| &s.discussions);
@@ -161,8 +169,8 @@ fn explained(p: &Paper, setting: &Setting) -> Result<Vec<Explained>, SweepError>
     Ok(all)
 }
 
-fn part(p: &Paper, counts: Counts) -> Part {
-    Part {
+fn part(p: &Paper, counts: Counts) -> ShownPaper {
+    ShownPaper {
         id: p.id.clone(),
         short: p.short.clone(),
         title: p.title.clone(),
@@ -310,7 +318,7 @@ fn row_files(c: &Collected<'_>, claim: &Claim) -> Vec<(String, String)> {
     for o in claim.operands() {
         let e = c.paper.experiments.iter().find(|e| e.id == o.experiment);
         let Some(runs_of) = e.map(|e| c.paper.runs_of(e)) else { continue };
-        let name = o.select.family(runs_of.scope.analytic).map_or("shares", |f| f.name());
+        let name = if runs_of.scope.analytic { "shares" } else { o.select.family().name() };
         let name = format!("{name}.csv");
         let place = format!("{}/{}/{name}", c.paper.id, runs_of.id.to_lowercase());
         if !files.iter().any(|(_, known)| *known == place) {

@@ -13,7 +13,7 @@ use super::counts::Counts;
 use super::discussion::Discussion;
 use super::experiment::{Experiment, Work};
 use super::four::Four;
-use super::published::{self, Entry, Published, Row, counts};
+use super::published::{self, Entry, Published, VerdictRow, counts};
 use super::values;
 use super::verdict;
 use std::fmt::Write as _;
@@ -192,7 +192,7 @@ fn paper_page(to: &Path, paper: &Paper, own: &[&Published], known: &[&Paper]) ->
         let Some(e) = paper.experiments.iter().find(|e| e.id == p.entry.id) else { continue };
         out.push_str(&experiment(to, paper, e, p));
         for (i, d) in paper.discussions.iter().enumerate() {
-            let about = |v: &Row| d.claims.iter().any(|c| paper.claims[*c].id == v.claim);
+            let about = |v: &VerdictRow| d.claims.iter().any(|c| paper.claims[*c].id == v.claim);
             if !shown[i] && p.verdicts.iter().any(about) {
                 shown[i] = true;
                 out.push_str(&discussion(paper, d, known));

@@ -139,12 +139,11 @@ pub fn collect<'a>(
         }
     }
     let others = others(chosen, &all, setting)?;
-    let quick = setting.mode == Mode::Quick;
     let verdicts: Vec<Vec<Verdict>> = all
         .iter()
         .map(|c| {
             let shelf = Shelf { paper: c.paper, chosen: &all, others: &others };
-            verdicts(c, &shelf, quick)
+            verdicts(c, &shelf, setting.mode)
         })
         .collect();
     all.iter_mut().zip(verdicts).for_each(|(c, verdicts)| c.verdicts = verdicts);
@@ -191,8 +190,8 @@ impl Library for Shelf<'_> {
     }
 }
 
-fn verdicts(c: &Collected<'_>, library: &dyn Library, quick: bool) -> Vec<Verdict> {
-    let mut verdicts = judge_all(c.paper, c.experiment, library, quick);
+fn verdicts(c: &Collected<'_>, library: &dyn Library, mode: Mode) -> Vec<Verdict> {
+    let mut verdicts = judge_all(c.paper, c.experiment, library, mode);
     if !c.not_run.is_empty() {
         for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
             v.outcome = Outcome::Missing(c.not_run.clone());
@@ -206,11 +205,11 @@ pub(super) fn judge_all(
     paper: &Paper,
     e: &Experiment,
     library: &dyn Library,
-    quick: bool,
+    mode: Mode,
 ) -> Vec<Verdict> {
     let own = |(_, claim): &(usize, &Claim)| claim.experiment == e.id;
     let claims = paper.claims.iter().enumerate().filter(own);
-    claims.flat_map(|(i, claim)| judge(i, claim, library, quick)).collect()
+    claims.flat_map(|(i, claim)| judge(i, claim, library, mode == Mode::Quick)).collect()
 }
 
 fn collect_one<'a>(

@@ -132,12 +132,10 @@ pub(crate) fn heading(metric: &str) -> Option<&'static Heading> {
 }
 
 impl Selector {
-    /// The table it chooses from; `None` for shares of flow sizes, which need no run.
-    pub fn family(&self, analytic: bool) -> Option<Family> {
+    /// The table of runs that it chooses from.
+    pub fn family(&self) -> Family {
         let has = |family: Family| family.figures().iter().any(|h| h.name == self.metric);
-        Some(if analytic {
-            return None;
-        } else if !self.table.is_empty() {
+        if !self.table.is_empty() {
             Family::State
         } else if !self.ports.is_empty() {
             Family::Ports
@@ -147,7 +145,7 @@ impl Selector {
             Family::Ports
         } else {
             Family::Runs
-        })
+        }
     }
 
     /// Its column in tables of single runs: the metric and what it is of. Points are rows.
@@ -254,7 +252,8 @@ fn fixed(f: &mut Fields<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, S
 
 /// Checks that the metric of a selector is a column of the table it chooses from.
 pub(crate) fn check_metric(f: &mut Fields<'_>, s: &Selector, scope: &Scope, at: Option<Span>) {
-    let family = s.family(scope.analytic);
+    // shares of flow sizes need no run
+    let family = (!scope.analytic).then(|| s.family());
     let numbers = columns(family).iter().filter(|h| h.is_number());
     let known: Vec<&str> = numbers.map(|h| h.name).collect();
     if known.contains(&s.metric.as_str()) {

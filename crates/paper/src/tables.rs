@@ -25,7 +25,7 @@ pub struct Cell {
 
 /// One run, or the place of one that has no result.
 #[derive(Clone, Debug)]
-struct Row {
+struct RunRow {
     cell: usize,
     seed: u64,
     result: Result<Content, String>,
@@ -62,7 +62,7 @@ pub struct Tables {
     pub variants: Vec<String>,
     /// Variant and values of each cell, in the order of the grid.
     cells: Vec<(String, Vec<String>)>,
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     /// Columns of what was published.
     columns: Vec<String>,
     /// Whether nothing in the runs is random.
@@ -107,7 +107,7 @@ impl Tables {
                 tables.invalid += usize::from(record.status == Status::Invalid);
             }
             let starts = record.and_then(|r| r.starts.as_ref()).map(|s| s.merged(BATCH));
-            tables.rows.push(Row { cell: run.cell, seed: run.seed, result, starts });
+            tables.rows.push(RunRow { cell: run.cell, seed: run.seed, result, starts });
         }
         tables
     }
@@ -175,7 +175,7 @@ impl Tables {
     }
 
     /// What names a run: variant, values and seed.
-    fn key(&self, row: &Row) -> Vec<String> {
+    fn key(&self, row: &RunRow) -> Vec<String> {
         let (variant, values) = &self.cells[row.cell];
         let own = std::iter::once(variant).chain(values).cloned();
         own.chain([row.seed.to_string()]).collect()
@@ -219,7 +219,7 @@ impl Tables {
         found.into_iter().map(|(_, cell)| cell).collect()
     }
 
-    fn number(&self, row: &Row, s: &Selector) -> Result<f64, String> {
+    fn number(&self, row: &RunRow, s: &Selector) -> Result<f64, String> {
         match row.result.as_ref().map_err(Clone::clone)? {
             Content::Figures(figures) => number(figures, s),
             Content::Published(_, numbers) => {
@@ -233,7 +233,7 @@ impl Tables {
 
     /// A row per run for publishing: variant, parameters, seed, digest, and a number per selector.
     pub(super) fn published(&self, selectors: &[Selector]) -> Vec<Vec<String>> {
-        let text = |row: &Row| {
+        let text = |row: &RunRow| {
             let mut cells = self.key(row);
             cells.push(digest(row));
             let number = |s| self.number(row, s).map_or_else(|_| String::new(), |x| x.to_string());
@@ -259,7 +259,7 @@ impl Tables {
                 tables.cells.len() - 1
             });
             let result = Ok(Content::Published(digest, numbers));
-            tables.rows.push(Row { cell, seed, result, starts: None });
+            tables.rows.push(RunRow { cell, seed, result, starts: None });
         }
         tables.variants = in_order(tables.cells.iter().map(|(variant, _)| variant.as_str()));
         tables
@@ -267,7 +267,7 @@ impl Tables {
 }
 
 /// The digest of a run; empty without a result.
-fn digest(row: &Row) -> String {
+fn digest(row: &RunRow) -> String {
     match &row.result {
         Ok(Content::Figures(figures)) => {
             let at = Family::Runs.position("digest");
@@ -291,7 +291,7 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// The number that a selector means in the figures of one run, or why there is none.
 pub fn number(figures: &Figures, s: &Selector) -> Result<f64, String> {
-    let (family, metric) = (s.family(false).unwrap_or(Family::Runs), &s.metric);
+    let (family, metric) = (s.family(), &s.metric);
     let at = family.position(metric).ok_or_else(|| format!("there is no metric `{metric}`"))?;
     let ports = if s.ports == "*" { "" } else { &s.ports };
     let row = match family {
@@ -337,7 +337,7 @@ impl Tables {
                 let figures = Box::new(Figures::by_hand(metric, (*x).into()));
                 let result = Ok(Content::Figures(figures));
                 let seed = seed as u64 + 1;
-                tables.rows.push(Row { cell, seed, result, starts: None });
+                tables.rows.push(RunRow { cell, seed, result, starts: None });
             }
         }
         tables

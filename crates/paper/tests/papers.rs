@@ -8,7 +8,7 @@ use weir_paper::{Mode, Overrides};
 
 #[test]
 fn all_papers_can_be_read_and_their_quick_runs_planned() {
-    let papers = all_inside().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let papers = all_inside().unwrap_or_else(|p| panic!("{p}"));
     let mut ids: Vec<String> = Vec::new();
     for paper in &papers {
         for e in &paper.experiments {
@@ -24,7 +24,7 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
                 continue;
             };
             let planned = draft.and_then(|draft| draft.plan());
-            let planned = planned.unwrap_or_else(|p| panic!("{}: {}", e.id, p.render(false)));
+            let planned = planned.unwrap_or_else(|p| panic!("{}: {p}", e.id));
             let runs = planned.plan.runs.len() as u128;
             assert_eq!(runs, e.runs(Mode::Quick, &paper.sources, &paper.files), "{}", e.id);
             assert!(runs <= e.runs(Mode::Full, &paper.sources, &paper.files), "{}", e.id);
@@ -40,20 +40,20 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
 /// What is published as not reproduced was looked into.
 #[test]
 fn every_claim_that_is_published_as_not_reproduced_is_discussed() {
-    let all = choose(&[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let all = choose(&[]).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(undiscussed_published(&all), []);
 }
 
 /// Cells that are run live stand beside the numbers that the paper states of them.
 #[test]
 fn live_studies_have_cells_and_the_papers_numbers() {
-    let papers = all_inside().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let papers = all_inside().unwrap_or_else(|p| panic!("{p}"));
     let experiments = papers.iter().flat_map(|p| p.experiments.iter().map(move |e| (p, e)));
     let mut seen = Vec::new();
     for (paper, e) in experiments {
         let Some(live) = &e.live else { continue };
         let cells = live_cells::cells(live, paper, e, &Overrides::default());
-        let cells = cells.unwrap_or_else(|p| panic!("{}: {}", e.id, p.render(false)));
+        let cells = cells.unwrap_or_else(|p| panic!("{}: {p}", e.id));
         for cell in &cells {
             let numbers = live_cells::numbers(live, paper, e, cell);
             assert!(numbers.len() >= live.classes.len(), "{}", e.id);
@@ -91,7 +91,7 @@ fn with_live(live: &str) -> Result<weir_paper::Paper, String> {
     );
     std::fs::write(directory.join("paper.toml"), paper).expect("a file");
     std::fs::write(directory.join("e.toml"), experiment).expect("a file");
-    let read = weir_paper::Paper::load(&directory).map_err(|p| p.render(false));
+    let read = weir_paper::Paper::load(&directory).map_err(|p| p.to_string());
     std::fs::remove_dir_all(&directory).expect("it is ours");
     read
 }

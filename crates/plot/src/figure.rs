@@ -197,13 +197,13 @@ fn column(label: &str, unit: Unit) -> String {
 
 /// What the columns of a figure's numbers are after panel, series and place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum NumberColumns {
     Values,
     Boxes,
     Spans,
 }
 
-impl Kind {
+impl NumberColumns {
     const fn parts(self) -> &'static [&'static str] {
         match self {
             Self::Values => &["", "error", "most"],
@@ -284,14 +284,16 @@ impl Figure {
         Data { header, rows }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> NumberColumns {
         let of = |s: &Shape| match s {
-            Shape::Boxes(_) => Kind::Boxes,
-            Shape::Spans(_) | Shape::Chain(_) => Kind::Spans,
-            Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) | Shape::Marks(_) => Kind::Values,
+            Shape::Boxes(_) => NumberColumns::Boxes,
+            Shape::Spans(_) | Shape::Chain(_) => NumberColumns::Spans,
+            Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) | Shape::Marks(_) => {
+                NumberColumns::Values
+            }
         };
         let shapes = self.panels.iter().flat_map(|p| p.series.iter().map(|s| of(&s.shape)));
-        shapes.into_iter().find(|k| *k != Kind::Values).unwrap_or(Kind::Values)
+        shapes.into_iter().find(|k| *k != NumberColumns::Values).unwrap_or(NumberColumns::Values)
     }
 
     /// [`Figure::data`] as CSV.
@@ -314,7 +316,7 @@ impl Panel {
         }
     }
 
-    fn rows(&self, kind: Kind, form: Form) -> Vec<Vec<String>> {
+    fn rows(&self, kind: NumberColumns, form: Form) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         let mut add = |series: &Series, at: String, numbers: Vec<String>, note: &str| {
             let mut row = vec![self.title.clone(), series.name.clone(), at];

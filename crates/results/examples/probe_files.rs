@@ -16,7 +16,7 @@ pub(crate) use own_probe::WAITS;
 
 /// Runs the scenario under two schemes and writes the files of both.
 pub(crate) fn write(directory: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let text = |problems: Problems| problems.render(false);
+    let text = |problems: Problems| problems.to_string();
     let mut experiment = Experiment::load("incast", &[]).map_err(text)?;
     experiment.scenario.probe.own = vec![WAITS];
     let mut runs = Vec::new();

@@ -18,7 +18,7 @@ use weir_scenario::Experiment;
 const NAME: &str = "bus-bandwidth";
 
 /// What was measured for one size.
-pub struct Row {
+pub struct Bandwidth {
     /// Name and title of the scheme.
     pub scheme: (&'static str, &'static str),
     /// The buffer of a rank.
@@ -46,13 +46,13 @@ fn micros(time: Time) -> String {
 }
 
 /// The schemes that were measured, in order, each with its rows.
-pub fn by_scheme(rows: &[Row]) -> Vec<((&'static str, &'static str), Vec<&Row>)> {
+pub fn by_scheme(rows: &[Bandwidth]) -> Vec<((&'static str, &'static str), Vec<&Bandwidth>)> {
     let parts = rows.chunk_by(|a, b| a.scheme.0 == b.scheme.0);
     parts.map(|part| (part[0].scheme, part.iter().collect())).collect()
 }
 
 /// The table of nccl-tests; schemes are named where there are several.
-pub fn table(rows: &[Row]) -> TextTable {
+pub fn table(rows: &[Bandwidth]) -> TextTable {
     let several = rows.iter().any(|r| r.scheme.0 != rows[0].scheme.0);
     let mut t = TextTable::new(vec![
         Column::words("scheme", 21),
@@ -89,7 +89,7 @@ pub fn write(
     out: &Destination,
     e: &Experiment,
     place: usize,
-    rows: &[Row],
+    rows: &[Bandwidth],
     command: &str,
 ) -> Result<(), WriteError> {
     let figure = figure(e, place, rows);
@@ -107,10 +107,10 @@ pub fn write(
 }
 
 /// Bus bandwidth over size, a line per scheme, with the rate of a port to compare with.
-fn figure(e: &Experiment, place: usize, rows: &[Row]) -> Figure {
+fn figure(e: &Experiment, place: usize, rows: &[Bandwidth]) -> Figure {
     let schemes = by_scheme(rows);
     let looks = styles(schemes.iter().map(|((name, _), _)| *name));
-    let line = |(((_, title), rows), style): (&((&str, &str), Vec<&Row>), _)| {
+    let line = |(((_, title), rows), style): (&((&str, &str), Vec<&Bandwidth>), _)| {
         let points = rows
             .iter()
             .filter_map(|r| Some(Point { x: r.size.get() as f64, y: r.bus? * 8.0, error: 0.0 }));
@@ -142,7 +142,7 @@ fn figure(e: &Experiment, place: usize, rows: &[Row]) -> Figure {
     }
 }
 
-fn csv(rows: &[Row]) -> Vec<u8> {
+fn csv(rows: &[Bandwidth]) -> Vec<u8> {
     let heads = [
         "scheme",
         "size_bytes",
@@ -155,7 +155,7 @@ fn csv(rows: &[Row]) -> Vec<u8> {
     ];
     let bits = |bytes: f64| format!("{:.0}", bytes * 8.0);
     let ps = |time: &Time| time.as_ps().to_string();
-    let cells = |r: &Row| {
+    let cells = |r: &Bandwidth| {
         let (port, waited) =
             r.blame.as_ref().map_or(("", None), |(p, time)| (p.as_str(), Some(time)));
         [
@@ -172,7 +172,13 @@ fn csv(rows: &[Row]) -> Vec<u8> {
     csv_text(heads, rows.iter().map(cells))
 }
 
-fn page(e: &Experiment, place: usize, rows: &[Row], figure: &Figure, command: &str) -> String {
+fn page(
+    e: &Experiment,
+    place: usize,
+    rows: &[Bandwidth],
+    figure: &Figure,
+    command: &str,
+) -> String {
     let job = &e.traffic.jobs()[place];
     let scenario = e.scenario.sources.iter().next().map_or("", |s| s.text.trim_end());
     html!(

@@ -26,7 +26,7 @@ const MOST_CLASSES: usize = 3;
 
 /// The figures of one row.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct VariantRow {
     /// What it is called.
     pub label: String,
     /// The scheme.
@@ -56,7 +56,7 @@ pub struct Figures {
     /// scheme.
     pub hottest: Vec<PortAt>,
     /// By scheme or variant.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VariantRow>,
     /// What can be asked for by name.
     pub sheet: Sheet,
 }
@@ -84,7 +84,7 @@ impl Figures {
                 .collect();
             let means: Vec<f64> = queues.iter().map(|q| q.mean).collect();
             let longest: Vec<f64> = queues.iter().map(|q| q.max.get() as f64).collect();
-            Row {
+            VariantRow {
                 label: g.label.clone(),
                 scheme: g.scheme,
                 classes: classes.iter().map(|&k| (k, ClassSummary::new(g, Some(k)))).collect(),
@@ -132,17 +132,17 @@ pub struct View {
 }
 
 /// What a row has in a column.
-type Cell = dyn Fn(&Figures, usize) -> String;
+type CellText = dyn Fn(&Figures, usize) -> String;
 
 /// A column of the main table.
-struct Part {
+struct ShownColumn {
     column: Column,
     shows: Shown,
     /// What a row has there.
-    cell: Box<Cell>,
+    cell: Box<CellText>,
 }
 
-impl Part {
+impl ShownColumn {
     fn new(column: Column, cell: impl Fn(&Figures, usize) -> String + 'static) -> Self {
         Self { column, shows: Shown::Other, cell: Box::new(cell) }
     }
@@ -257,7 +257,7 @@ pub fn by_size(c: &Comparison<'_>, figures: &Figures) -> Option<TextTable> {
             let f = of(metric, &range.label);
             let keep = keep - u8::try_from(2 * i).unwrap_or(u8::MAX).min(keep - 1);
             let column = Column::numbers(head, keep).under(&range.label);
-            parts.extend(any(&f).then(|| Part::figure(column, &f)));
+            parts.extend(any(&f).then(|| ShownColumn::figure(column, &f)));
         }
     }
     let name = format!("slowdown of {class} by size");
@@ -344,10 +344,11 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
 }
 
 /// The columns of the main table: the name of the row first, its remarks last.
-fn parts(c: &Comparison<'_>, figures: &Figures, view: &View) -> Vec<Part> {
+fn parts(c: &Comparison<'_>, figures: &Figures, view: &View) -> Vec<ShownColumn> {
     let named = c.groups.iter().any(|g| g.label != g.scheme.title);
     let head = if named { "variant" } else { "scheme" };
-    let name = Part::new(Column::words(head, 255), |f: &Figures, row| f.rows[row].label.clone());
+    let name =
+        ShownColumn::new(Column::words(head, 255), |f: &Figures, row| f.rows[row].label.clone());
     let mut parts = vec![name];
     match view.columns.as_slice() {
         [] => {
@@ -361,7 +362,7 @@ fn parts(c: &Comparison<'_>, figures: &Figures, view: &View) -> Vec<Part> {
         }
         some => parts.extend(some.iter().enumerate().flat_map(|(i, f)| chosen(c, f, i))),
     }
-    parts.push(Part::new(Column::words("notes", 110), |f: &Figures, row| {
+    parts.push(ShownColumn::new(Column::words("notes", 110), |f: &Figures, row| {
         match f.rows[row].notes.as_slice() {
             [] => ALL_WELL.into(),
             some => some.join("; "),
@@ -375,20 +376,21 @@ fn versus_head(c: &Comparison<'_>) -> String {
 }
 
 /// The columns of a figure that was asked for, the `i`-th.
-fn chosen(c: &Comparison<'_>, f: &Figure, i: usize) -> Vec<Part> {
+fn chosen(c: &Comparison<'_>, f: &Figure, i: usize) -> Vec<ShownColumn> {
     let last = |from: u8| from.saturating_sub(u8::try_from(i).unwrap_or(u8::MAX)).max(12);
     let whose = f.whose();
-    let mut parts = vec![Part::figure(Column::numbers(f.metric.name, last(250)).under(&whose), f)];
+    let mut parts =
+        vec![ShownColumn::figure(Column::numbers(f.metric.name, last(250)).under(&whose), f)];
     if c.groups.len() > 1 && f.metric.is_number() {
         // changes go before figures that were asked for
         let column = Column::numbers(&versus_head(c), last(100)).under(&whose);
-        parts.push(Part::versus(column, f.clone()));
+        parts.push(ShownColumn::versus(column, f.clone()));
     }
     parts
 }
 
 /// The columns of a class, the `i`-th that is shown.
-fn of_class(c: &Comparison<'_>, figures: &Figures, class: ClassId, i: usize) -> Vec<Part> {
+fn of_class(c: &Comparison<'_>, figures: &Figures, class: ClassId, i: usize) -> Vec<ShownColumn> {
     // the third class goes before the columns that say how a result came about
     let keep = [190, 160, 70][i.min(2)];
     let name = c.class_name(class);
@@ -406,26 +408,26 @@ fn of_class(c: &Comparison<'_>, figures: &Figures, class: ClassId, i: usize) -> 
     let mean = figure(if endless { "rate_mean_bps" } else { "fct_mean_ps" });
     let column = |head: &str, keep: u8| Column::numbers(head, keep).under(name);
     let mut parts = vec![
-        Part::figure(column(head, keep), &mean),
-        Part::versus(column(&versus_head(c), keep - 10), mean),
+        ShownColumn::figure(column(head, keep), &mean),
+        ShownColumn::versus(column(&versus_head(c), keep - 10), mean),
     ];
     if endless {
         return parts;
     }
     if several {
-        parts.push(Part::figure(column("p99 FCT", 30), &figure("fct_p99_ps")));
+        parts.push(ShownColumn::figure(column("p99 FCT", 30), &figure("fct_p99_ps")));
     }
     // of a single flow the slowdown says what its time says
     let [mean, p99] = if several { [keep - 12, keep - 11] } else { [20, 20] };
-    parts.push(Part::figure(column("slowdown", mean), &figure("slowdown_mean")));
+    parts.push(ShownColumn::figure(column("slowdown", mean), &figure("slowdown_mean")));
     if several {
-        parts.push(Part::figure(column("its p99", p99), &figure("slowdown_p99")));
+        parts.push(ShownColumn::figure(column("its p99", p99), &figure("slowdown_p99")));
     }
     parts
 }
 
 /// The columns of the steps of jobs.
-fn of_jobs(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
+fn of_jobs(c: &Comparison<'_>, figures: &Figures) -> Vec<ShownColumn> {
     if c.experiment.traffic.jobs().is_empty() {
         return Vec::new();
     }
@@ -436,19 +438,19 @@ fn of_jobs(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
     // of what computes nothing all is communication
     let computes = (0..figures.rows.len()).any(|row| of(row, &mean) != of(row, &exposed));
     let mut parts = vec![
-        Part::figure(column("mean", 200), &mean),
-        Part::versus(column(&versus_head(c), 198), mean),
-        Part::figure(column("max", 100), &figure("step_max_ps")),
+        ShownColumn::figure(column("mean", 200), &mean),
+        ShownColumn::versus(column(&versus_head(c), 198), mean),
+        ShownColumn::figure(column("max", 100), &figure("step_max_ps")),
     ];
     if computes {
-        parts.push(Part::figure(column("exposed", 196), &exposed));
-        parts.push(Part::versus(column(&versus_head(c), 95), exposed));
+        parts.push(ShownColumn::figure(column("exposed", 196), &exposed));
+        parts.push(ShownColumn::versus(column(&versus_head(c), 95), exposed));
     }
     parts
 }
 
 /// The columns that say how a result came about.
-fn of_run(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
+fn of_run(c: &Comparison<'_>, figures: &Figures) -> Vec<ShownColumn> {
     let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]) && c.one_network();
     let port = match figures.hottest.first() {
         Some(port) if same => format!("queue {}", port.name(&c.experiment.topology)),
@@ -456,18 +458,21 @@ fn of_run(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
     };
     let primary = c.primary_class().map_or("flows", |k| c.class_name(k));
     let of_all = |metric: &str| Figure::of_class(metric, "");
-    let queue = |head: &str, keep, shows, of: fn(&Row) -> Option<Estimate>| Part {
+    let queue = |head: &str, keep, shows, of: fn(&VariantRow) -> Option<Estimate>| ShownColumn {
         shows,
-        ..Part::new(Column::numbers(head, keep).under(&port), move |f: &Figures, row| {
+        ..ShownColumn::new(Column::numbers(head, keep).under(&port), move |f: &Figures, row| {
             estimate(of(&f.rows[row]), format::bytes_f64)
         })
     };
     vec![
         queue("mean", 120, Shown::QueueMean, |r| r.queue_mean),
         queue("max", 80, Shown::QueueMax, |r| r.queue_max),
-        Part::figure(Column::numbers("sent", 90).under("pauses"), &of_all("pauses_sent")),
-        Part::new(Column::numbers("held for", 140).under(primary), held),
-        Part::figure(Column::numbers("bytes", 50).under("control"), &of_all("control_bytes")),
+        ShownColumn::figure(Column::numbers("sent", 90).under("pauses"), &of_all("pauses_sent")),
+        ShownColumn::new(Column::numbers("held for", 140).under(primary), held),
+        ShownColumn::figure(
+            Column::numbers("bytes", 50).under("control"),
+            &of_all("control_bytes"),
+        ),
     ]
 }
 

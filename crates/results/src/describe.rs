@@ -11,6 +11,7 @@ use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscript
 use weir_scenario::FaultSpec;
 use weir_scenario::checks::{Circle, circle, headroom_need};
 use weir_scenario::experiment::{Experiment, Variant};
+use weir_scenario::text::Colour;
 use weir_sim::config::{
     Balance, Config, DelayAt, EcnAt, FaultKind, FaultPick, IngressLimit, MessageKind,
     NicDiscipline, PipelineConfig, Reliability, Routing, Stop, ThresholdConfig, WindowConfig,
@@ -423,7 +424,7 @@ pub fn topology(e: &Experiment, layout: Layout) -> String {
     for (name, value) in topology_facts(e) {
         t.row(vec![name, value]);
     }
-    let lines = t.render(usize::MAX, false);
+    let lines = t.render(usize::MAX, Colour::Off);
     let body: Vec<&str> = lines.lines().skip(1).collect();
     format!("{}\n\n{}", paint(&headline(e), layout.colour, "1"), body.join("\n"))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use weir_core::Time;
 use weir_ns3::fct_analysis::{self, Filter};
-pub use weir_ns3::fct_analysis::{Bucket, Stats, Table};
+pub use weir_ns3::fct_analysis::{Bucket, SlowdownTable, Stats};
 pub use weir_ns3::fct_analysis::{Sample, Series};
 use weir_plot::{self as plot, Across, Axis, Figure, Panel, Point, Shape, Style, Unit};
 
@@ -176,7 +176,7 @@ fn sample(
 }
 
 /// The table as text, the runs' names above their columns.
-pub fn text(table: &Table, layout: Layout) -> String {
+pub fn text(table: &SlowdownTable, layout: Layout) -> String {
     let mut columns = vec![Column::numbers("flows from", 3), Column::numbers("up to", 9)];
     for name in &table.names {
         for (head, keep) in [("mean", 6), ("p50", 7), ("p95", 5), ("p99", 8)] {
@@ -191,11 +191,11 @@ pub fn text(table: &Table, layout: Layout) -> String {
 }
 
 /// What a panel is called, and what it shows.
-type Reading = (&'static str, fn(&Stats) -> f64);
+type PanelFigure = (&'static str, fn(&Stats) -> f64);
 
 /// A figure: median, 95th and 99th percentile over flow size, a line per run.
-pub fn figure(table: &Table) -> Figure {
-    let readings: [Reading; 3] =
+pub fn figure(table: &SlowdownTable) -> Figure {
+    let readings: [PanelFigure; 3] =
         [("median", |s| s.p50), ("95th percentile", |s| s.p95), ("99th percentile", |s| s.p99)];
     let sizes = || table.buckets.iter().map(|b| b.largest as f64);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(1.0, f64::max));
@@ -206,7 +206,7 @@ pub fn figure(table: &Table) -> Figure {
     let values: Vec<f64> = readings.iter().flat_map(|(_, read)| of(*read)).collect();
     let worst = values.iter().copied().fold(1.0, f64::max);
     let up = Axis::log("slowdown", Unit::Number, 1.0, worst);
-    let panel = |(title, read): Reading| {
+    let panel = |(title, read): PanelFigure| {
         let line = |(i, name): (usize, &String)| {
             let point = |b: &Bucket| {
                 Some(Point { x: b.largest as f64, y: read(b.stats[i].as_ref()?), error: 0.0 })
@@ -232,14 +232,14 @@ pub fn figure(table: &Table) -> Figure {
 }
 
 /// The figure as a file, three panels beside each other.
-pub fn drawing(table: &Table) -> String {
+pub fn drawing(table: &SlowdownTable) -> String {
     let figure = figure(table);
     let size = plot::Size { columns: 3, ..plot::Size::PAGE };
     plot::svg::file(&plot::draw::scene(&figure, &size), &figure.title)
 }
 
 /// The table as JSON.
-pub fn as_json(table: &Table) -> Value {
+pub fn as_json(table: &SlowdownTable) -> Value {
     let stats = |s: &Stats| {
         json!({
             "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99,
@@ -261,6 +261,7 @@ pub fn as_json(table: &Table) -> Value {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use weir_scenario::text::Colour;
 
     const OURS: &str = "scheme,class,size,start_ps,fct_ps,fct_ack_ps,slowdown\n\
                         pfc,incast,1000,0,5000,,2.5\n\
@@ -333,8 +334,8 @@ mod tests {
         let mut all = read("a", OURS, &Wanted::default()).unwrap();
         all.extend(read("b", THEIRS, &Wanted::default()).unwrap());
         let all: Vec<Series> = all.iter().map(Seeded::series).collect();
-        let table = Table::new(&all, 2);
-        let text = text(&table, Layout { width: 200, colour: false });
+        let table = SlowdownTable::new(&all, 2);
+        let text = text(&table, Layout { width: 200, colour: Colour::Off });
         let mut lines = text.lines();
         let groups = lines.next().unwrap();
         assert!(groups.contains("a pfc") && groups.contains("a none") && groups.contains("b"));
@@ -346,7 +347,7 @@ mod tests {
     fn every_run_has_a_line_in_every_panel_and_a_name() {
         let samples = |n: u64| (1..=n).map(|i| Sample { size: 1000 * i, slowdown: i as f64 });
         let series = |name: &str| Series { name: name.into(), samples: samples(40).collect() };
-        let figure = figure(&Table::new(&[series("a<b"), series("c")], 20));
+        let figure = figure(&SlowdownTable::new(&[series("a<b"), series("c")], 20));
         assert_eq!(figure.panels.len(), 3);
         assert!(figure.panels.iter().all(|p| p.series.len() == 2 && p.up.high >= 40.0));
         let drawn = plot::draw::scene(&figure, &plot::Size::PAGE);
@@ -357,7 +358,8 @@ mod tests {
 
     #[test]
     fn an_empty_table_is_still_a_figure() {
-        let drawn = plot::draw::scene(&super::figure(&Table::new(&[], 20)), &plot::Size::PAGE);
+        let drawn =
+            plot::draw::scene(&super::figure(&SlowdownTable::new(&[], 20)), &plot::Size::PAGE);
         let svg = plot::svg::file(&drawn, "");
         assert!(svg.starts_with("<svg") && !svg.contains("NaN"));
     }

@@ -4,6 +4,7 @@ use crate::table::{Column, TextTable, paint, width};
 use weir_core::format;
 use weir_scenario::builtin;
 use weir_scenario::catalogue::{self, Entry};
+use weir_scenario::text::Colour;
 use weir_scenario::{Files, Scenario};
 use weir_traffic::size::{BuiltIn as SizeTableInfo, FLOWSAIL_FIG1, FLOWSAIL_WORKLOADS};
 
@@ -13,7 +14,7 @@ pub struct Layout {
     /// Columns of the terminal.
     pub width: usize,
     /// Whether to use colours.
-    pub colour: bool,
+    pub colour: Colour,
 }
 
 /// A catalogue in a line each.
@@ -50,7 +51,8 @@ fn wrap_last(t: TextTable, layout: Layout) -> String {
         for (i, part) in wrap(&text, room).into_iter().enumerate() {
             let head = if i == 0 { row[0].as_str() } else { "" };
             let fill = " ".repeat(name - width(head));
-            lines.push(format!("  {}{fill}  {part}", paint(head, layout.colour && i == 0, "1")));
+            let head = if i == 0 { paint(head, layout.colour, "1") } else { String::new() };
+            lines.push(format!("  {head}{fill}  {part}"));
         }
     }
     lines.join("\n")

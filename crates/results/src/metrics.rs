@@ -351,10 +351,10 @@ fn tables(run: &Run) -> Option<f64> {
 }
 
 /// A class with its name, if not all, and a range of sizes, if not all.
-pub(crate) type Part<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
+pub(crate) type Selected<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
 
 /// The parts of the traffic of an experiment that have rows of their own.
-pub(crate) fn selections(e: &Experiment) -> impl Iterator<Item = Part<'_>> {
+pub(crate) fn selections(e: &Experiment) -> impl Iterator<Item = Selected<'_>> {
     let ranges = || e.scenario.report.sizes.iter().map(Some);
     let classes = e.classes().iter().enumerate().flat_map(move |(i, name)| {
         let class = Some((ClassId::from_index(i), name.as_str()));
@@ -388,7 +388,7 @@ impl Figures {
         let view = RunView { run, hottest: port.and_then(|p| port_record(p, &run.outcome)) };
         let kept = run.outcome.pauses_left_out == 0;
         let innocent = kept.then(|| innocent_holds(run.pause_trees(e)));
-        let flows = |(class, sizes): Part<'a>| {
+        let flows = |(class, sizes): Selected<'a>| {
             let which = Selection { class: class.map(|(id, _)| id), sizes };
             let innocent = innocent.as_ref().and_then(|held| {
                 let of = run.outcome.flows.iter().filter(|f| which.holds(f));

@@ -3,6 +3,8 @@
 //! A table that is too wide shortens the texts of columns that allow it, then drops its least
 //! important columns; it never wraps.
 
+use weir_scenario::text::Colour;
+
 /// To which side the cells of a column are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -150,7 +152,7 @@ impl TextTable {
     }
 
     /// The table as lines of at most `limit` columns (as far as two columns allow that).
-    pub fn render(&self, limit: usize, colour: bool) -> String {
+    pub fn render(&self, limit: usize, colour: Colour) -> String {
         let shown = self.visible(limit);
         let mut widths = self.widths();
         self.shrink(&shown, &mut widths, limit);
@@ -227,8 +229,11 @@ impl TextTable {
 }
 
 /// Wraps `text` in an ANSI style.
-pub fn paint(text: &str, colour: bool, code: &str) -> String {
-    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+pub fn paint(text: &str, colour: Colour, code: &str) -> String {
+    match colour {
+        Colour::On => format!("\x1b[{code}m{text}\x1b[0m"),
+        Colour::Off => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -254,17 +259,17 @@ mod tests {
   scheme      FCT  vs PFC    sent  notes
   PFC     1.96 ms             212
   OFC     1.45 ms   -26 %       9  ok";
-        assert_eq!(table().render(80, false), expected);
+        assert_eq!(table().render(80, Colour::Off), expected);
     }
 
     #[test]
     fn a_narrow_terminal_loses_columns_and_never_wraps() {
         for limit in 10..80 {
-            let text = table().render(limit, false);
+            let text = table().render(limit, Colour::Off);
             let longest = text.lines().map(width).max().unwrap();
             assert!(longest <= limit.max(10), "{limit}: {text}");
         }
-        let narrow = table().render(30, false);
+        let narrow = table().render(30, Colour::Off);
         assert!(narrow.contains("FCT") && !narrow.contains("notes") && !narrow.contains("sent"));
     }
 
@@ -278,12 +283,14 @@ mod tests {
             Column::numbers("runs", 8),
         ]);
         t.row(["X-1", "a title of many words", "Section 4, Fig. 3", "12"].map(Into::into).to_vec());
-        let line = |limit| t.render(limit, false).lines().nth(1).unwrap().to_owned();
+        let line = |limit| t.render(limit, Colour::Off).lines().nth(1).unwrap().to_owned();
         assert_eq!(line(80), "  X-1  a title of many words  Section 4, Fig. 3    12");
         assert_eq!(line(40), "  X-1  a title of m…  Section 4,…     12");
         assert_eq!(line(29), "  X-1  a title…  Secti…    12");
         assert_eq!(line(27), "  X-1  a title of ma…    12");
-        assert!((13..80).all(|limit| t.render(limit, false).lines().all(|l| width(l) <= limit)));
+        assert!(
+            (13..80).all(|limit| t.render(limit, Colour::Off).lines().all(|l| width(l) <= limit))
+        );
         assert!(t.fits(40) && !t.fits(27));
     }
 
@@ -291,6 +298,6 @@ mod tests {
     fn empty_columns_are_left_out() {
         let mut t = TextTable::new(vec![Column::words("a", 1), Column::words("b", 1)]);
         t.row(vec!["x".into(), String::new()]);
-        assert_eq!(t.render(80, false), "  a\n  x");
+        assert_eq!(t.render(80, Colour::Off), "  a\n  x");
     }
 }

@@ -233,7 +233,7 @@ impl WorstCase {
     pub fn run(&self, headroom: Bytes) -> Result<Trial, String> {
         let text = self.scenario(headroom);
         let e = Experiment::read("worst-case.toml", &text, Files::default(), &[])
-            .map_err(|problems| problems.render(false))?;
+            .map_err(|problems| problems.to_string())?;
         let run = run_alone(&e, e.own_variant(), &AtomicBool::new(false))
             .map_err(|error| error.to_string())?;
         let drops = &run.outcome.drops;

@@ -8,22 +8,22 @@ use weir_sim::outcome::Finish;
 
 fn read(text: &str) -> Experiment {
     Experiment::read("x.toml", text, Files::default(), &[])
-        .unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+        .unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 fn refused(text: &str) -> String {
     match Experiment::read("x.toml", text, Files::default(), &[]) {
         Ok(_) => panic!("accepted: {text}"),
-        Err(problems) => problems.render(false),
+        Err(problems) => problems.to_string(),
     }
 }
 
 fn warnings(e: &Experiment) -> String {
-    e.warnings.render(&e.scenario.sources, false)
+    e.warnings.plain(&e.scenario.sources)
 }
 
 fn advice(e: &Experiment) -> String {
-    e.advice(e.own_variant()).render(&e.scenario.sources, false)
+    e.advice(e.own_variant()).plain(&e.scenario.sources)
 }
 
 fn setting(e: &Experiment, name: &str) -> String {
@@ -90,7 +90,7 @@ fn a_length_of_the_command_line_replaces_a_delay_of_the_file_and_vice_versa() {
         ("length = \"20m\"", "topology.delay=1us", 1000),
     ] {
         let e = Experiment::read("x.toml", &star(file, ""), Files::default(), &[set.to_owned()])
-            .unwrap_or_else(|p| panic!("{}", p.render(false)));
+            .unwrap_or_else(|p| panic!("{p}"));
         assert_eq!(e.topology.links()[0].delay, weir_core::Time::from_ns(ns), "{file} {set}");
     }
 }
@@ -175,8 +175,8 @@ fn an_ingress_that_is_full_before_it_pauses_is_warned_about() {
     // with the advised threshold nothing is lost
     let xoff = found.split("xoff = \"").nth(1).and_then(|t| t.split('"').next()).expect("advice");
     let set = [format!("switch.thresholds.xoff={xoff}")];
-    let e = Experiment::read("x.toml", POOL, Files::default(), &set)
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e =
+        Experiment::read("x.toml", POOL, Files::default(), &set).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(warnings(&e), "");
     let run = run_alone(&e, e.own_variant(), &false.into()).expect("it runs");
     assert_eq!((run.outcome.totals.dropped, run.unfinished()), (0, (0, 4)));

@@ -13,14 +13,14 @@ use weir_results::run::{Meter, Run, run_all};
 use weir_scenario::{Experiment, Files};
 
 fn load(name: &str) -> Experiment {
-    let mut e = Experiment::load(name, &[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let mut e = Experiment::load(name, &[]).unwrap_or_else(|p| panic!("{p}"));
     e.blame = true;
     e
 }
 
 fn read(text: &str) -> Experiment {
     let mut e = Experiment::read("test.toml", text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        .unwrap_or_else(|p| panic!("{p}"));
     e.blame = true;
     e
 }

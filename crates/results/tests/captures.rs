@@ -33,7 +33,7 @@ struct Case {
 impl Case {
     fn new(text: &str, files: &str, limits: Limits) -> Self {
         let mut e = Experiment::read("case.toml", text, Files::default(), &[])
-            .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render(false)));
+            .unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         let plan = Plan::new(&wanted(files), &e.topology).expect("ports of the network");
         e.capture = plan.capture(limits, Window::ALL);
         Self { e, plan, limits }

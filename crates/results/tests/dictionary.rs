@@ -62,13 +62,12 @@ fn described(page: &str) -> BTreeMap<String, Vec<(String, String)>> {
 }
 
 fn read(name: &str, text: &str) -> Experiment {
-    Experiment::read(name, text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Experiment::read(name, text, Files::default(), &[]).unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison<'a> {

@@ -5,6 +5,7 @@ use weir_results::listing::Layout;
 use weir_results::report::run_summary;
 use weir_results::run::{Run, run_alone};
 use weir_results::run_text;
+use weir_scenario::text::Colour;
 use weir_scenario::{Experiment, Files};
 use weir_sim::outcome::Finish;
 
@@ -18,7 +19,7 @@ fn lose_first(message: &str, more: &str) -> (Experiment, Run) {
          [[fault]]\nlink = [\"sw0\", \"h1\"]\nmessage = \"{message}\"\nnth = 1\n"
     );
     let e = Experiment::read("x.toml", &text, Files::default(), &[])
-        .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+        .unwrap_or_else(|problems| panic!("{problems}"));
     let run = run_alone(&e, e.own_variant(), &false.into()).expect("it runs");
     (e, run)
 }
@@ -59,7 +60,7 @@ fn a_flow_that_a_lost_resume_holds_at_the_end_of_the_run_is_named() {
     assert_eq!(stuck.len(), 1, "{stuck:?}");
     assert_eq!(stuck[0]["node"], "h1");
     let c = Comparison::new(&e, vec![run.clone()]);
-    let text = run_text::text(&c, Layout { width: 100, colour: false });
+    let text = run_text::text(&c, Layout { width: 100, colour: Colour::Off });
     assert!(text.contains("held at its end, after a control frame was lost"), "{text}");
 }
 

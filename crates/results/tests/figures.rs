@@ -12,7 +12,7 @@ use weir_sim::config::ThresholdConfig;
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison<'a> {
@@ -181,8 +181,7 @@ fn unknown_and_impossible_figures_are_refused_before_a_run() {
     let rows = |name, variants: &[&str]| {
         let variants: Vec<String> = variants.iter().map(|v| (*v).to_owned()).collect();
         let request = Request { variants: &variants, ..Request::default() };
-        Lineup::load(name, &request, Otherwise::All)
-            .unwrap_or_else(|p| panic!("{}", p.render(false)))
+        Lineup::load(name, &request, Otherwise::All).unwrap_or_else(|p| panic!("{p}"))
     };
     let sampled = rows("ofc-fig1", &[]);
     for name in ["fct", "queue", "timeline-ofc", "queues-core"] {

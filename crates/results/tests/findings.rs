@@ -9,12 +9,13 @@ use weir_scenario::Experiment;
 use weir_scenario::Files;
 use weir_scenario::Variant;
 use weir_scenario::builtin::{BUILT_IN, LARGE};
+use weir_scenario::text::Colour;
 use weir_sim::config::EngineConfig;
 use weir_sim::outcome::Finish;
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison<'a> {
@@ -37,10 +38,10 @@ fn built_in_scenarios_load_without_warnings() {
     for b in BUILT_IN.iter().chain(LARGE) {
         let request = Request::default();
         let rows = Lineup::load(b.name, &request, Otherwise::All).expect("it loads");
-        let warnings = rows.warnings.render(&rows.sources, false);
+        let warnings = rows.warnings.plain(&rows.sources);
         assert!(rows.base.scenario.variants.is_empty() || warnings.is_empty(), "{warnings}");
         let e = load(b.name, &[]);
-        assert!(e.warnings.is_empty(), "{}", e.warnings.render(&e.scenario.sources, false));
+        assert!(e.warnings.is_empty(), "{}", e.warnings.plain(&e.scenario.sources));
         assert_eq!(e.scenario.name, b.name);
     }
 }
@@ -138,8 +139,8 @@ from = "h3"
 to = "h2"
 stop = "100us"
 "#;
-    let e = Experiment::read("my.toml", text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e =
+        Experiment::read("my.toml", text, Files::default(), &[]).unwrap_or_else(|p| panic!("{p}"));
     let c = compare(&e, &["none"], &[1]);
     let run = c.runs().next().expect("one run");
     assert_eq!(run.outcome.finish, Finish::Drained);
@@ -172,14 +173,14 @@ fn the_table_has_the_papers_rows_and_fits_narrow_terminals() {
     let e = load("ofc-fig1", &[]);
     let c = compare(&e, &["pfc", "ofc"], &[1]);
     let table = compare::table(&c, &Figures::new(&c), &View::default());
-    let wide = table.render(250, false);
+    let wide = table.render(250, Colour::Off);
     for part in
         ["vs PFC", "PFC paper", "1.96 ms", "OFC paper", "1.45 ms", "Table I", "queue P_d of Sc"]
     {
         assert!(wide.contains(part), "{part}: {wide}");
     }
     for width in [60, 80, 100, 120] {
-        let text = table.render(width, false);
+        let text = table.render(width, Colour::Off);
         assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
         assert!(text.contains("victim"), "{text}");
     }
@@ -256,7 +257,7 @@ fn loss_with_too_little_headroom_is_no_valid_run_unless_allowed() {
 fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
     let e = load("flowsail-fig8", &[]);
     let c = compare(&e, &["ideal", "bfc"], &[1]);
-    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, false);
+    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, Colour::Off);
     let row = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).expect("a row");
     assert!(row("scheme").contains("rate") && !text.contains("FCT"), "{text}");
     // f1 is cut to the 20 Gb/s that f2 leaves; the paper gives f2 and f3 only
@@ -264,7 +265,7 @@ fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
     assert_eq!(row("BFC paper").matches("10.0 Gb/s").count(), 2, "{text}");
     let other = load("ofc-fig1", &[]);
     let c = compare(&other, &["pfc"], &[1]);
-    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, false);
+    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, Colour::Off);
     assert!(text.contains("FCT") && !text.contains("b/s"), "{text}");
 }
 
@@ -272,8 +273,9 @@ fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
 fn table_sizes_stand_beside_the_papers() {
     let e = load("ofc-fig1", &[]);
     let c = compare(&e, &["pfc", "ofc"], &[1]);
-    let text =
-        compare::state_table(&c).expect("the scenario has published sizes").render(200, false);
+    let text = compare::state_table(&c)
+        .expect("the scenario has published sizes")
+        .render(200, Colour::Off);
     for (table, paper) in [("flow_in", "426 B"), ("congested", "142 B"), ("pause", "276 B")] {
         let row = text.lines().find(|l| l.contains(table)).expect("a row");
         assert!(row.contains("OFC") && row.contains(paper) && row.contains("Table II"), "{text}");
@@ -332,7 +334,7 @@ fn a_run_without_an_outcome_is_a_row_with_its_reason() {
         failed("gfc", 1, Failure::NotBegun),
     ]);
     for width in [60, 250] {
-        let layout = weir_results::listing::Layout { width, colour: false };
+        let layout = weir_results::listing::Layout { width, colour: Colour::Off };
         let text = compare::text(&c, &Figures::new(&c), &View::default(), layout);
         for part in ["2 seeds cannot be run: no room", "not run: interrupted", "1 of 4 runs are"] {
             assert!(text.contains(part), "{width}, {part}: {text}");

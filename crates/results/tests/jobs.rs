@@ -10,6 +10,7 @@ use weir_results::lineup::{Lineup, Otherwise, Request};
 use weir_results::report::{self, Destination, Formats, StepFiles, figures};
 use weir_results::run::{Journal, Meter, run_all};
 use weir_results::{compare, run_text};
+use weir_scenario::text::Colour;
 use weir_scenario::{Experiment, Files, Variant};
 
 /// Four hosts around a switch; each rank computes for 50 us before it sends.
@@ -38,7 +39,7 @@ size = \"1MB\"
 
 fn read(text: &str) -> Experiment {
     let read = Experiment::read("ring.toml", text, Files::default(), &[]);
-    read.unwrap_or_else(|p| panic!("{}", p.render(false)))
+    read.unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn blamed(text: &str) -> Experiment {
@@ -148,8 +149,8 @@ fn figures_of_jobs_are_refused_where_there_is_nothing_to_show() {
         let schemes = ["pfc".to_owned()];
         let request = Request { schemes: &schemes, ..Request::default() };
         let file = file.to_str().expect("text");
-        let mut lineup = Lineup::load(file, &request, Otherwise::All)
-            .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let mut lineup =
+            Lineup::load(file, &request, Otherwise::All).unwrap_or_else(|p| panic!("{p}"));
         if blame {
             lineup.settings[0].experiment = Arc::new(blamed(text));
         }
@@ -173,7 +174,7 @@ fn a_run_of_jobs_says_which_steps_ended() {
     assert!(answer(&two).starts_with("A collective took "), "{}", answer(&two));
     // queue pairs are no flows
     assert!(compare::percentiles(&one).iter().all(|t| t.rows.is_empty()));
-    let layout = weir_results::listing::Layout { width: 200, colour: false };
+    let layout = weir_results::listing::Layout { width: 200, colour: Colour::Off };
     let shown = run_text::text(&one, layout);
     assert!(shown.contains("queue pairs") && !shown.contains("0 flows"), "{shown}");
     let both = read(&(RING.to_owned() + FLOW));

@@ -62,7 +62,7 @@ static TRACES: LazyLock<PathBuf> = LazyLock::new(|| {
 fn problems(text: &str) -> String {
     match Experiment::read("x.toml", text, Files::of(Some(TRACES.clone())), &[]) {
         Ok(_) => String::new(),
-        Err(problems) => problems.render(false),
+        Err(problems) => problems.to_string(),
     }
 }
 

@@ -41,7 +41,7 @@ series = "2us"
 #[test]
 fn every_table_reads_back_as_in_the_csv_file() {
     let mut e = Experiment::read("tables.toml", SCENARIO, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        .unwrap_or_else(|p| panic!("{p}"));
     e.scenario.probe.own = vec![own_probe::WAITS];
     let variants: Vec<Variant> =
         ["pfc", "none"].map(|s| e.variant(Some(s), None, 1).expect("a scheme")).into();
@@ -49,7 +49,7 @@ fn every_table_reads_back_as_in_the_csv_file() {
     let runs = runs.map(|r| r.expect("not interrupted").expect("a valid run"));
     let c = Comparison::new(&e, runs.collect());
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("results-parquet");
-    let formats = Formats::new(true).expect("this test is built with the feature");
+    let formats = Formats::with_parquet().expect("this test is built with the feature");
     // a directory of another version may have no mark
     let _ = std::fs::remove_dir_all(&out);
     report::write(&c, &out, "weir compare", formats).expect("results can be written");

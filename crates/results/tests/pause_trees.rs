@@ -12,8 +12,7 @@ use weir_sim::outcome::PauseScope;
 
 /// Runs a scenario once, with the scheme that it names or this one.
 fn run(text: &str, scheme: Option<&str>, check: impl FnOnce(&Experiment, &Comparison<'_>)) {
-    let e = Experiment::read("test", text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = Experiment::read("test", text, Files::default(), &[]).unwrap_or_else(|p| panic!("{p}"));
     let variants = [e.variant(scheme, None, 1).expect("a known scheme")];
     let runs = run_all(&e, &variants, 1, &Meter::new(1));
     let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));

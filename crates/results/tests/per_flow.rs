@@ -9,7 +9,7 @@ use weir_sim::outcome::FlowRecord;
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{p}"))
 }
 
 /// The runs of `scheme`, one for each of the scenario's seeds. Nothing may get lost.

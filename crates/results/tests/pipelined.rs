@@ -14,14 +14,14 @@ fn scenario(switch: &str) -> String {
 fn read(switch: &str) -> Experiment {
     match Experiment::read("my.toml", &scenario(switch), Files::default(), &[]) {
         Ok(e) => e,
-        Err(problems) => panic!("{}", problems.render(false)),
+        Err(problems) => panic!("{problems}"),
     }
 }
 
 fn error(switch: &str) -> String {
     match Experiment::read("my.toml", &scenario(switch), Files::default(), &[]) {
         Ok(_) => panic!("no error: {switch}"),
-        Err(problems) => problems.render(false),
+        Err(problems) => problems.to_string(),
     }
 }
 
@@ -106,7 +106,7 @@ fn marks_are_held_against_the_limit_of_the_egress_queue() {
              [congestion-control]\nalgorithm = \"dctcp\""
         );
         let e = read(&text);
-        e.warnings.render(&e.scenario.sources, false)
+        e.warnings.plain(&e.scenario.sources)
     };
     assert!(!warnings("59KB").contains("mark"), "{}", warnings("59KB"));
     assert!(warnings("60KB").contains("no queue can grow beyond kmin"), "{}", warnings("60KB"));

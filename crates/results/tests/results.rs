@@ -74,7 +74,7 @@ fn results(directory: &str, e: &Experiment, seeds: &[u64]) -> Results {
 
 fn experiment() -> Experiment {
     Experiment::read("files.toml", SCENARIO, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)))
+        .unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn number(row: &BTreeMap<String, String>, column: &str) -> u128 {

@@ -18,7 +18,7 @@ fn scenario(more: &str) -> String {
 fn read(more: &str) -> Experiment {
     match Experiment::read("my.toml", &scenario(more), Files::default(), &[]) {
         Ok(e) => e,
-        Err(problems) => panic!("{}", problems.render(false)),
+        Err(problems) => panic!("{problems}"),
     }
 }
 
@@ -30,12 +30,12 @@ fn config(more: &str) -> Config {
 fn error(more: &str) -> String {
     match Experiment::read("my.toml", &scenario(more), Files::default(), &[]) {
         Ok(_) => panic!("no error: {more}"),
-        Err(problems) => problems.render(false),
+        Err(problems) => problems.to_string(),
     }
 }
 
 fn warnings(e: &Experiment) -> String {
-    e.warnings.render(&e.scenario.sources, false)
+    e.warnings.plain(&e.scenario.sources)
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn automatic_marks_come_below_the_limit_of_an_egress_queue() {
                 [congestion-control]\nalgorithm = \"dcqcn\"\n";
     let fast = scenario(text).replace("10Gbps", "100Gbps");
     let e = Experiment::read("my.toml", &fast, Files::default(), &[]);
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{p}"));
     let config = e.config(e.own_variant());
     let thresholds = weir_sim::thresholds::SwitchThresholds::new(&e.topology, &config);
     for switch in e.topology.switches() {
@@ -224,7 +224,7 @@ fn capfc_1_has_three_classes() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/capfc-1.toml");
     let load = |sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-        Experiment::load(file, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+        Experiment::load(file, &sets).unwrap_or_else(|p| panic!("{p}"))
     };
     let e = load(&[]);
     assert_eq!((e.topology.hosts().len(), e.topology.switches().count()), (128, 80));

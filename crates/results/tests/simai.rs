@@ -84,7 +84,7 @@ fn scenario(name: &str, nvlink: &str) -> (std::path::PathBuf, Vec<String>) {
 fn end(path: &Path, sets: &[&str]) -> (Time, Time) {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
     let experiment = Experiment::load(path.to_str().expect("a name"), &sets)
-        .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+        .unwrap_or_else(|problems| panic!("{problems}"));
     let run = run_alone(&experiment, experiment.own_variant(), &AtomicBool::new(false));
     let run = run.expect("it runs");
     let iteration = run.outcome.jobs[0].iterations[0];

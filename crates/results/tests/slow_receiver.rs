@@ -4,12 +4,13 @@ use weir_results::comparison::{Comparison, notes};
 use weir_results::listing::Layout;
 use weir_results::run::{Run, run_alone};
 use weir_results::run_text;
+use weir_scenario::text::Colour;
 use weir_scenario::{Experiment, PortAt};
 
 fn run(sets: &[&str]) -> (Experiment, Run) {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-    let e = Experiment::load("slow-receiver", &sets)
-        .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    let e =
+        Experiment::load("slow-receiver", &sets).unwrap_or_else(|problems| panic!("{problems}"));
     let run = run_alone(&e, e.own_variant(), &false.into()).expect("it runs");
     (e, run)
 }
@@ -24,7 +25,7 @@ fn the_pause_tree_begins_at_the_sick_host_and_names_its_victims() {
     assert_eq!(tree.pauses[0].depth(), 4);
     assert_eq!(tree.victims.len(), 3, "{:?}", tree.victims);
     let c = Comparison::new(&e, vec![run.clone()]);
-    let text = run_text::text(&c, Layout { width: 120, colour: false });
+    let text = run_text::text(&c, Layout { width: 120, colour: Colour::Off });
     assert!(text.contains("pauses began at leaf0 to h0:\n    h0 paused leaf0"), "{text}");
 }
 

@@ -67,8 +67,8 @@ fn on_the_chain(scheme: &str, flows: &[Flows], check: impl FnOnce(&Experiment, &
              \"{to}\"\nsize = \"{size}\"\n"
         );
     }
-    let e = Experiment::read("chain", &text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e =
+        Experiment::read("chain", &text, Files::default(), &[]).unwrap_or_else(|p| panic!("{p}"));
     let variants = [e.variant(Some(scheme), None, 1).expect("a known scheme")];
     let runs = run_all(&e, &variants, 1, &Meter::new(1));
     let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));

@@ -20,7 +20,7 @@ const TCP: &str = "transport = \"tcp\"\n";
 
 fn load(nic: &str, rest: &str) -> Result<Experiment, String> {
     Experiment::read("my.toml", &scenario(nic, rest), Files::default(), &[])
-        .map_err(|problems| problems.render(false))
+        .map_err(|problems| problems.to_string())
 }
 
 fn read(nic: &str, rest: &str) -> Experiment {
@@ -114,7 +114,7 @@ fn what_is_not_about_tcp_is_refused_with_the_reason() {
     assert!(why.contains("`dcqcn` cannot be used with TCP"), "{why}");
     let why = error(TCP, "[congestion-control]\nalgorithm = \"dctcp\"");
     assert!(why.contains("ecn = \"dctcp\""), "{why}");
-    let why = read(TCP, "").variant(None, Some("hpcc"), 1).unwrap_err().render(false);
+    let why = read(TCP, "").variant(None, Some("hpcc"), 1).unwrap_err().to_string();
     assert!(why.contains("`hpcc` cannot be used with TCP"), "{why}");
     assert!(read(TCP, "").variant(None, Some("none"), 1).is_ok());
     let why = error("ack-priority = \"data\"", "");
@@ -131,7 +131,7 @@ fn what_is_not_about_tcp_is_refused_with_the_reason() {
 fn settings_without_effect_are_pointed_out() {
     let warnings = |nic: &str, rest: &str| {
         let e = read(nic, rest);
-        e.warnings.render(&e.scenario.sources, false)
+        e.warnings.plain(&e.scenario.sources)
     };
     assert!(warnings("", "[tcp]\nmss = \"1KB\"").contains("no host uses TCP"));
     assert!(warnings(TCP, "[tcp]\nack-delay = \"1ms\"").contains("`ack-delay` does nothing"));

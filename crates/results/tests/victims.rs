@@ -45,7 +45,7 @@ start = "600us"
 
 fn experiment(window: Window) -> Experiment {
     let mut e = Experiment::read("twice.toml", TWICE, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        .unwrap_or_else(|p| panic!("{p}"));
     e.window = window;
     e
 }
@@ -189,7 +189,7 @@ size = "40KB"
 start = "12us"
 "#;
     let e = Experiment::read("late.toml", text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        .unwrap_or_else(|p| panic!("{p}"));
     let c = compare(&e);
     let run = c.runs().next().expect("one run");
     let late = run.outcome.flows.iter().find(|f| c.class_name(f.class) == "late").expect("it ran");

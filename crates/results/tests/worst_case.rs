@@ -214,7 +214,7 @@ fn a_lossy_priority_never_sends_a_pause() {
     let run = |priority: &str| {
         let text = text.replace("PRIORITY", priority);
         let e = Experiment::read("x.toml", &text, Files::default(), &[])
-            .unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+            .unwrap_or_else(|problems| panic!("{problems}"));
         let done = run_alone(&e, e.own_variant(), &AtomicBool::new(false)).expect("it runs");
         (done.outcome.pauses.len(), done.outcome.drops.len())
     };

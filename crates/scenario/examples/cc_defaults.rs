@@ -15,7 +15,7 @@ fn main() {
     println!("|---|---|---|---|---|---|");
     for name in FABRICS {
         let file = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-        let e = Experiment::load(&file, &[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let e = Experiment::load(&file, &[]).unwrap_or_else(|p| panic!("{p}"));
         let (_, without, _) = run(&e, CcKind::None);
         for cc in ["dcqcn", "dctcp", "hpcc", "timely", "swift"] {
             let cc: CcKind = cc.parse().expect("it is in the catalogue");

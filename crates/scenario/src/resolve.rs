@@ -263,7 +263,7 @@ mod tests {
         let fabrics = Fabrics::default();
         let run = |set: &str, scheme: &str, seed: u64| {
             let cell = base.resolve_sets(&[set.to_owned()], scheme, "none", &fabrics);
-            let cell = cell.unwrap_or_else(|p| panic!("{}", p.render(false)));
+            let cell = cell.unwrap_or_else(|p| panic!("{p}"));
             let variant = Variant { seed, ..cell.variant };
             cell.experiment.prepared(&cell.experiment.config(variant));
             cell.experiment.preparations()

@@ -12,13 +12,14 @@ use crate::sections::{self, FailureSpec, NicSpec, PathSpec, RunSpec};
 use crate::switch::{self, SwitchSpec};
 use crate::tcp::{self, TcpSpec};
 use crate::text::{
-    Diagnostic, Diagnostics, Item, SourceId, Sources, Table, Value, apply_override, is_hidden,
-    parse,
+    Colour, Diagnostic, Diagnostics, Item, SourceId, Sources, Table, Value, apply_override,
+    is_hidden, parse,
 };
 use crate::topology::{self, TopologySpec};
 use crate::traffic::{self, TrafficSpec};
 use crate::variant::{self, VariantSpec};
 use crate::{control, keys};
+use std::fmt;
 use std::path::Path;
 use weir_sim::config::{LinkConfig, ProbeConfig};
 
@@ -93,8 +94,15 @@ impl Problems {
     }
 
     /// All of it as text.
-    pub fn render(&self, colour: bool) -> String {
+    pub fn render(&self, colour: Colour) -> String {
         self.diagnostics.render(&self.sources, colour)
+    }
+}
+
+/// All of it as plain text.
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(Colour::Off))
     }
 }
 

@@ -288,7 +288,7 @@ mod tests {
     fn parsed(text: &str) -> Result<VariantSpec, String> {
         let (mut sources, mut out) = (Sources::default(), Diagnostics::default());
         let spec = parse(text, &mut sources, &mut out);
-        let found = out.render(&sources, false);
+        let found = out.plain(&sources);
         spec.filter(|_| found.is_empty()).ok_or(found)
     }
 

@@ -9,12 +9,12 @@ use weir_sim::config::ThresholdConfig;
 use weir_sim::thresholds::SwitchThresholds;
 
 fn read(text: &str) -> Result<Experiment, String> {
-    Experiment::read("x.toml", text, Files::default(), &[]).map_err(|p| p.render(false))
+    Experiment::read("x.toml", text, Files::default(), &[]).map_err(|p| p.to_string())
 }
 
 fn warnings(text: &str) -> String {
     let e = read(text).unwrap_or_else(|why| panic!("{why}"));
-    e.warnings.render(&e.scenario.sources, false)
+    e.warnings.plain(&e.scenario.sources)
 }
 
 fn variant(cc: CcKind) -> Variant {
@@ -274,7 +274,7 @@ fn a_rate_floor_in_a_circle_of_buffers_is_named() {
     let said = |file: &str, sets: &[&str]| -> Vec<String> {
         let file = format!("{}/../../scenarios/{file}.toml", env!("CARGO_MANIFEST_DIR"));
         let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-        let e = Experiment::load(&file, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let e = Experiment::load(&file, &sets).unwrap_or_else(|p| panic!("{p}"));
         let warnings = e.warnings_about(e.variant(Some("gfc"), None, 1).unwrap());
         warnings.iter().map(|w| format!("{} {}", w.title, w.help.join(" "))).collect()
     };

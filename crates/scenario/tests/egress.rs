@@ -22,7 +22,7 @@ size = \"1MB\"
 
 fn read(text: &str) -> Result<Experiment, String> {
     let text = format!("{GOOD}{text}");
-    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.render(false))
+    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.to_string())
 }
 
 #[test]

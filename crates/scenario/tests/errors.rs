@@ -23,8 +23,8 @@ fn errors(old: &str, new: &str) -> String {
     assert!(GOOD.contains(old), "{old}");
     let text = GOOD.replace(old, new);
     match Experiment::read("my.toml", &text, Files::default(), &[]) {
-        Ok(e) => panic!("no error; warnings: {}", e.warnings.render(&e.scenario.sources, false)),
-        Err(problems) => problems.render(false),
+        Ok(e) => panic!("no error; warnings: {}", e.warnings.plain(&e.scenario.sources)),
+        Err(problems) => problems.to_string(),
     }
 }
 
@@ -43,7 +43,7 @@ fn flows_that_never_start_are_not_too_late() {
     let text =
         GOOD.replace("size = \"4.2MB\"\n", &format!("{rare}[run]\ntraffic-until = \"1ms\"\n"));
     if let Err(problems) = Experiment::read("my.toml", &text, Files::default(), &[]) {
-        panic!("{}", problems.render(false));
+        panic!("{problems}");
     }
 }
 
@@ -123,7 +123,7 @@ MiB, GiB
   |
 1 | traffic.0.size=3 apples
   |                ^^^^^^^^";
-    assert_eq!(problems.render(false), expected);
+    assert_eq!(problems.to_string(), expected);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn impossible_values_are_refused_with_a_place_and_a_reason() {
 fn too_little_headroom_is_a_warning_with_the_number_needed() {
     let text = GOOD.replace("xon = \"45KB\"", "limit = \"78KB\"");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
-    let text = e.warnings.render(&e.scenario.sources, false);
+    let text = e.warnings.plain(&e.scenario.sources);
     // 75 000 + 1518 - 1 + 200 + 2 * 1538 + 84
     assert!(text.contains("`limit` of at least 79.877 KB"), "{text}");
     assert!(text.contains("--> my.toml:6:39"), "{text}");
@@ -230,7 +230,7 @@ fn a_nack_interval_that_does_nothing_is_a_warning() {
     let nic = "[nic]\nreliability = \"selective-repeat\"\nnack-interval = \"1us\"\n";
     let text = format!("{GOOD}{nic}");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
-    let text = e.warnings.render(&e.scenario.sources, false);
+    let text = e.warnings.plain(&e.scenario.sources);
     assert!(text.contains("`nack-interval` has no effect with selective repeat"), "{text}");
     assert!(text.contains("--> my.toml:15:"), "{text}");
     let reliability = e.scenario.nic.config.reliability;
@@ -244,7 +244,7 @@ fn a_load_above_capacity_is_a_warning_with_the_link() {
                 \"1ms\"\n"
         .replace("80%", "\"80%\"");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
-    let text = e.warnings.render(&e.scenario.sources, false);
+    let text = e.warnings.plain(&e.scenario.sources);
     // 4 hosts at 80 % of 40 Gb/s, 4 of 7 receivers on the other side of a trunk of 40 Gb/s: 183 %,
     // and frames of 1538 B for 1500 B of payload make it 188 %
     assert!(
@@ -258,7 +258,7 @@ fn a_load_above_capacity_is_a_warning_with_the_link() {
 
 #[test]
 fn a_missing_file_and_a_misspelt_built_in_say_so() {
-    let text = Experiment::load("incsat", &[]).unwrap_err().render(false);
+    let text = Experiment::load("incsat", &[]).unwrap_err().to_string();
     assert!(
         text.contains("cannot read `incsat`") && text.contains("did you mean `incast`?"),
         "{text}"
@@ -267,7 +267,7 @@ fn a_missing_file_and_a_misspelt_built_in_say_so() {
         "kind = \"flow\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \"4.2MB\"",
         "kind = \"list\"\nfile = \"no-such.csv\"",
     );
-    let text = Experiment::read("my.toml", &list, Files::default(), &[]).unwrap_err().render(false);
+    let text = Experiment::read("my.toml", &list, Files::default(), &[]).unwrap_err().to_string();
     assert!(text.contains("no-such.csv") && text.contains("--> my.toml:10:8"), "{text}");
 }
 

@@ -21,7 +21,7 @@ size = \"1MB\"
 
 fn read(fault: &str) -> Result<Experiment, String> {
     let text = format!("{GOOD}{fault}");
-    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.render(false))
+    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.to_string())
 }
 
 fn faults(fault: &str) -> Vec<ControlFault> {
@@ -34,7 +34,7 @@ fn error(fault: &str) -> String {
 
 fn warnings(fault: &str) -> String {
     let e = read(fault).unwrap_or_else(|why| panic!("{why}"));
-    e.warnings.render(&e.scenario.sources, false)
+    e.warnings.plain(&e.scenario.sources)
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_fault_that_cannot_act_under_the_chosen_scheme_is_warned_of() {
     let e = read("link = \"all\"\nshare = \"1%\"\n").unwrap();
     let about = |scheme| {
         let variant = e.variant(Some(scheme), None, 1).unwrap();
-        e.idle_faults(variant).render(&e.scenario.sources, false)
+        e.idle_faults(variant).plain(&e.scenario.sources)
     };
     assert!(about("none").contains("no flow control, so no control frames"), "{}", about("none"));
     assert_eq!(about("ofc"), "");
@@ -143,7 +143,7 @@ fn a_fault_in_single_brackets_is_read_and_warned_of() {
     let text = format!("{GOOD}link = \"all\"\nnth = 1\n").replace("[[fault]]", "[fault]");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).unwrap();
     assert_eq!(e.faults.len(), 2, "one of each link");
-    let found = e.warnings.render(&e.scenario.sources, false);
+    let found = e.warnings.plain(&e.scenario.sources);
     assert!(found.contains("`[fault]` is meant as `[[fault]]`"), "{found}");
     assert!(found.contains("my.toml:11:1"), "{found}");
 }

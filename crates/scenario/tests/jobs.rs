@@ -9,7 +9,7 @@ const FABRIC: &str = "[topology]\nkind = \"leaf-spine\"\nspines = 2\nleaves = 2\
 
 fn read(job: &str) -> Result<Experiment, String> {
     let text = format!("{FABRIC}\n[[job]]\n{job}\n");
-    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.render(false))
+    Experiment::read("my.toml", &text, Files::default(), &[]).map_err(|p| p.to_string())
 }
 
 /// The names of the hosts of the ranks.

@@ -42,7 +42,7 @@ fn directory(name: &str) -> PathBuf {
 fn read(directory: &Path, job: &str) -> Result<Experiment, String> {
     let text = format!("[topology]\nkind = \"star\"\nhosts = 4\n[[job]]\n{job}\n");
     let files = Files::of(Some(directory.to_owned()));
-    Experiment::read("my.toml", &text, files, &[]).map_err(|p| p.render(false))
+    Experiment::read("my.toml", &text, files, &[]).map_err(|p| p.to_string())
 }
 
 #[test]
@@ -51,11 +51,7 @@ fn the_format_is_found_by_looking_at_the_file() {
     let ranks = |job: &str| {
         let e = read(&directory, job).unwrap_or_else(|why| panic!("{why}"));
         let job = &e.traffic.jobs()[0];
-        (
-            job.ranks(),
-            matches!(job.work, Work::Tasks(..)),
-            e.warnings.render(&e.scenario.sources, false),
-        )
+        (job.ranks(), matches!(job.work, Work::Tasks(..)), e.warnings.plain(&e.scenario.sources))
     };
     assert_eq!(ranks("trace = \"a.goal\""), (2, false, String::new()));
     let (n, tasks, warnings) = ranks("trace = \"sizes.goal\"");

@@ -111,7 +111,7 @@ impl SweepDir {
         let mut out = Diagnostics::default();
         let root = parse(&sources, id, &mut out);
         if out.has_errors() {
-            return Err(SweepError::Other(out.render(&sources, false)));
+            return Err(SweepError::Other(out.plain(&sources)));
         }
         Ok(Base { name: plan.head.scenario.clone(), sources, root, files })
     }

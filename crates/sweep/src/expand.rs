@@ -128,7 +128,7 @@ mod tests {
         let id = sources.add("g.toml", format!("scenario = \"x\"\n{text}"));
         let mut out = Diagnostics::default();
         let grid = Grid::read(&sources, id, &mut out);
-        assert!(!out.has_errors(), "{}", out.render(&sources, false));
+        assert!(!out.has_errors(), "{}", out.plain(&sources));
         grid.expect("a grid")
     }
 

@@ -397,7 +397,7 @@ mod tests {
             let id = sources.add("g.toml", format!("scenario = \"x\"\n[parameters]\n{text}"));
             let mut out = Diagnostics::default();
             let _ = Grid::read(&sources, id, &mut out);
-            out.render(&sources, false)
+            out.plain(&sources)
         };
         for text in [
             "a = { key = \"x.a\", values = [\"y.cdf\", \"=x.cdf\"] }",

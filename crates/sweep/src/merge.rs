@@ -12,14 +12,14 @@ use weir_results::metrics::{Family, Row};
 
 /// A table with typed columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct MergedTable {
     /// Names and kinds.
     pub columns: Vec<(String, Kind)>,
     /// Cells.
     pub rows: Vec<Row>,
 }
 
-impl Table {
+impl MergedTable {
     /// Which column has this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(column, _)| column == name)
@@ -50,7 +50,7 @@ impl Table {
 pub struct Merged {
     /// How many columns say which run it is, before those that say how it went.
     pub key_columns: usize,
-    tables: [Table; 4],
+    tables: [MergedTable; 4],
 }
 
 impl Merged {
@@ -70,7 +70,7 @@ impl Merged {
             let mut columns = keys.clone();
             columns.extend((family == Family::Runs).then(|| text("reason")));
             columns.extend(family.headings().iter().map(|h| (h.name.to_owned(), h.kind)));
-            Table { columns, rows: Vec::new() }
+            MergedTable { columns, rows: Vec::new() }
         });
         let mut merged = Self { key_columns, tables };
         for run in &plan.runs {
@@ -82,7 +82,7 @@ impl Merged {
     }
 
     /// One of the tables.
-    pub fn table(&self, family: Family) -> &Table {
+    pub fn table(&self, family: Family) -> &MergedTable {
         &self.tables[family as usize]
     }
 

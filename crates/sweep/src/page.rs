@@ -1,7 +1,7 @@
 //! `index.html` of a sweep: any metric against any parameter, with confidence intervals over runs,
 //! log axes and facets, in one file that opens offline.
 
-use super::merge::{Merged, Table};
+use super::merge::{Merged, MergedTable};
 use super::plan::Plan;
 use serde_json::{Value, json};
 use weir_core::html;
@@ -119,7 +119,7 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
 
 /// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of
 /// one cell follow each other in runs of seeds, but classes alternate.
-fn collect(table: &Table, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
+fn collect(table: &MergedTable, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
     let part = ["class", "sizes"].map(|name| table.column(name));
     let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();
     type Part<'a> = [&'a str; 2];

@@ -52,12 +52,12 @@ pub struct Meter {
     /// Processor time of the runs that were made, in microseconds.
     pub cpu_us: AtomicU64,
     /// The sweeps it works on, when it knows them.
-    pub parts: OnceLock<Vec<Part>>,
+    pub parts: OnceLock<Vec<SweepPart>>,
 }
 
 /// How far one of several sweeps is.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct SweepPart {
     /// Its name.
     pub name: String,
     /// Runs to be made.
@@ -73,7 +73,7 @@ impl Meter {
     /// were made. `None` until a run of each sweep was made: the others say nothing about it.
     pub fn seconds_left(&self) -> Option<f64> {
         let get = |n: &AtomicUsize| n.load(Ordering::Relaxed) as f64;
-        let left = |p: &Part| match (get(&p.left), get(&p.timed)) {
+        let left = |p: &SweepPart| match (get(&p.left), get(&p.timed)) {
             (0.0, _) => Some(0.0),
             (_, 0.0) => None,
             (left, timed) => Some(left * p.cpu_us.load(Ordering::Relaxed) as f64 / 1e6 / timed),
@@ -413,8 +413,8 @@ impl<'a> Crew<'a> {
         })
     }
 
-    fn part(&self) -> Part {
-        Part {
+    fn part(&self) -> SweepPart {
+        SweepPart {
             name: self.plan.head.name.clone(),
             left: AtomicUsize::new(self.jobs.len()),
             timed: AtomicUsize::new(self.earlier.0),
@@ -423,7 +423,7 @@ impl<'a> Crew<'a> {
     }
 
     /// Does at most so many jobs.
-    fn work(&self, site: &Site<'_>, part: &Part, most: usize) {
+    fn work(&self, site: &Site<'_>, part: &SweepPart, most: usize) {
         for _ in 0..most {
             if site.over() {
                 return;
@@ -511,7 +511,7 @@ impl<'a> Crew<'a> {
         let resolved = self
             .base
             .resolve_sets(&cell.set, &cell.scheme, &cell.cc, &self.fabrics)
-            .map_err(|problems| SweepError::Other(problems.render(false)))?;
+            .map_err(|problems| SweepError::Other(problems.to_string()))?;
         if resolved.hash != cell.hash {
             return Err(SweepError::Other(format!(
                 "{} is not what was planned: files in `input` were changed, or this is another \

@@ -25,14 +25,14 @@ fn tables_of_a_sweep_read_back_as_in_the_csv_files() {
         [[variant]]\nlabel = \"PFC, plain\"\nscheme = \"pfc\"\n[[variant]]\nscheme = \"ofc\"\n";
     std::fs::write(&grid, text).expect("written");
     let draft = Draft::read(grid.to_str().expect("text")).expect("a grid");
-    let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let planned = draft.plan().unwrap_or_else(|p| panic!("{p}"));
     let sweep = SweepDir::new(&out.join("sweep"));
     sweep.write(&planned).expect("written");
     // one of the eight runs is missing
     let options = Options { shard: Shard::ALL, jobs: 2, limit: Some(7) };
     work(&sweep, &options, &worker::Meter::default()).expect("done");
     let results = sweep.read_results(&planned.plan).expect("read");
-    let formats = Formats::new(true).expect("this test is built with the feature");
+    let formats = Formats::with_parquet().expect("this test is built with the feature");
     let written =
         files(&Merged::new(&planned.plan, &results), &planned.plan, formats).expect("files");
     for (name, bytes) in written {

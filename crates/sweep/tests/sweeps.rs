@@ -25,7 +25,7 @@ fn merged(name: &str, grid: &str) -> Merged {
     let file = dir.join("grid.toml");
     fs::write(&file, grid).expect("written");
     let draft = Draft::read(file.to_str().expect("text")).expect("a grid");
-    let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let planned = draft.plan().unwrap_or_else(|p| panic!("{p}"));
     let sweep = SweepDir::new(&dir.join("sweep"));
     sweep.write(&planned).expect("written");
     let options = Options { shard: Shard::ALL, jobs: 2, limit: None };
@@ -179,7 +179,7 @@ fn another_group_of_ports_is_another_run() {
     fs::write(dir.join("grid.toml"), grid).expect("written");
     let draft = Draft::read(dir.join("grid.toml").to_str().expect("text")).expect("a grid");
     let runs = draft.runs();
-    let plan = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false))).plan;
+    let plan = draft.plan().unwrap_or_else(|p| panic!("{p}")).plan;
     assert_eq!((plan.runs.len() as u128, runs), (2, 2));
     assert_eq!(plan.head.weir, weir_sweep::version());
     assert_ne!(plan.runs[0].id, plan.runs[1].id);

@@ -11,6 +11,7 @@ use weir_results::listing::Layout;
 use weir_results::metrics::{self, Family, Row};
 use weir_results::report;
 use weir_results::run::{Meter, run_each};
+use weir_scenario::text::Colour;
 use weir_sweep::directory::SweepDir;
 use weir_sweep::draft::Draft;
 use weir_sweep::merge::Merged;
@@ -71,7 +72,7 @@ fn scratch(name: &str) -> PathBuf {
 fn lineup(file: &Path, sets: &[String], variants: &[String]) -> Lineup {
     let request = Request { sets, variants, ..Request::default() };
     Lineup::load(file.to_str().expect("text"), &request, Otherwise::All)
-        .unwrap_or_else(|p| panic!("{}", p.render(false)))
+        .unwrap_or_else(|p| panic!("{p}"))
 }
 
 fn compared<'a>(lineup: &'a Lineup, seeds: &[u64]) -> Comparison<'a> {
@@ -88,9 +89,8 @@ fn compared<'a>(lineup: &'a Lineup, seeds: &[u64]) -> Comparison<'a> {
 fn swept(directory: &Path, grid: &str) -> Merged {
     let file = directory.join("grid.toml");
     fs::write(&file, grid).expect("written");
-    let draft =
-        Draft::read(file.to_str().expect("text")).unwrap_or_else(|p| panic!("{}", p.render(false)));
-    let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let draft = Draft::read(file.to_str().expect("text")).unwrap_or_else(|p| panic!("{p}"));
+    let planned = draft.plan().unwrap_or_else(|p| panic!("{p}"));
     let sweep = SweepDir::new(&directory.join("sweep"));
     sweep.write(&planned).expect("written");
     let options = Options { shard: Shard::ALL, jobs: 2, limit: None };
@@ -177,7 +177,7 @@ fn same_as_sweep(c: &Comparison<'_>, figures: &Figures, merged: &Merged) {
 
 /// What a reader needs is there at any width: every row, what went wrong, nothing beyond the edge.
 fn readable(c: &Comparison<'_>, figures: &Figures, view: &View, width: usize) {
-    let text = compare::text(c, figures, view, Layout { width, colour: false });
+    let text = compare::text(c, figures, view, Layout { width, colour: Colour::Off });
     let widest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
     assert!(widest <= width, "{widest} of {width}:\n{text}");
     for group in &c.groups {
@@ -286,7 +286,7 @@ fn a_scenario_has_rows_of_its_own_and_the_command_line_picks_them() {
     let request = Request { variants: &["BFC-9Q".to_owned()], ..Request::default() };
     let file = file.to_str().expect("text");
     let error = Lineup::load(file, &request, Otherwise::Own).expect_err("no such row");
-    let error = error.render(false);
+    let error = error.to_string();
     assert!(error.contains("no variant `BFC-9Q`") && error.contains("did you mean `BFC-8Q`?"));
 }
 
@@ -334,7 +334,7 @@ fn published_numbers_stand_beside_ours() {
     let lineup = lineup(&file, &[], &[]);
     let c = compared(&lineup, &[1, 2]);
     let figures = Figures::new(&c);
-    let layout = Layout { width: 250, colour: false };
+    let layout = Layout { width: 250, colour: Colour::Off };
     let text = compare::text(&c, &figures, &View::default(), layout);
     let line = |source: &str| {
         text.lines().find(|l| l.contains(source)).unwrap_or_else(|| panic!("{source}: {text}"))

@@ -12,7 +12,7 @@ use weir_view::{
 
 /// A built-in scenario that records.
 fn experiment(name: &str) -> Experiment {
-    let mut e = Experiment::load(name, &[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let mut e = Experiment::load(name, &[]).unwrap_or_else(|p| panic!("{p}"));
     e.record = Some(RecordConfig::default());
     e
 }
@@ -375,7 +375,7 @@ to = "h0"
 size = "60KB"
 "#;
     let mut e = Experiment::read("case.toml", text, Files::default(), &[])
-        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        .unwrap_or_else(|p| panic!("{p}"));
     e.record = Some(RecordConfig::default());
     let file = record(&e, &run_of(&e, "pfc"), Limit::default()).expect("it records").file;
     let entry = weir_view::Entry::new("timeline.weir", file, &Default::default());

@@ -107,11 +107,6 @@ impl<'a> Ipv4View<'a> {
         u16_at(self.0, 6)
     }
 
-    /// Whether it is a part of a larger packet that does not begin with the header of a transport.
-    pub fn is_later_fragment(self) -> bool {
-        self.fragmentation() & 0x1fff != 0
-    }
-
     /// Hops left.
     pub fn ttl(self) -> u8 {
         self.0[8]

@@ -299,7 +299,7 @@ impl Sender {
             self.timed = None;
             self.rto.sample(now - at);
         }
-        self.window.count_marks(bytes, ece, self.una, self.nxt);
+        self.window.count_marks(bytes, if ece { bytes } else { 0 }, self.una, self.nxt);
         if self.una > self.round_end {
             self.round_end = self.nxt;
             self.peak = flight;

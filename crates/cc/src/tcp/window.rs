@@ -145,12 +145,13 @@ impl CongestionWindow {
         self.cwnd = self.ssthresh.min(flight.max(self.mss) + self.mss);
     }
 
-    /// DCTCP: `bytes` were newly acknowledged up to segment `una`, by an ACK with or without an
-    /// echo, while the sender had sent everything below `nxt` (RFC 8257, section 3.3, steps 1-8).
-    pub fn count_marks(&mut self, bytes: u64, ece: bool, una: u32, nxt: u32) {
+    /// DCTCP: `bytes` were newly acknowledged up to segment `una`, `marked` of them by an ACK with
+    /// an echo, while the sender had sent everything below `nxt` (RFC 8257, section 3.3, steps
+    /// 1-8).
+    pub fn count_marks(&mut self, bytes: u64, marked: u64, una: u32, nxt: u32) {
         let Some(d) = &mut self.dctcp else { return };
         d.acked += bytes;
-        d.marked += if ece { bytes } else { 0 };
+        d.marked += marked;
         if una > d.window_end {
             let fraction = if d.acked == 0 { 0.0 } else { d.marked as f64 / d.acked as f64 };
             d.alpha = d.alpha * (1.0 - d.gain) + d.gain * fraction;
@@ -222,13 +223,14 @@ mod tests {
     fn alpha_by_hand() {
         let mut w = dctcp();
         assert_eq!(w.alpha(), Some(1.0));
-        w.count_marks(1000, false, 1, 10);
+        w.count_marks(1000, 0, 1, 10);
         assert_eq!(w.alpha(), Some(0.9375));
         for una in 2..=10 {
-            w.count_marks(1000, una <= 4, una, una + 10);
+            let marked = if una <= 4 { 1000 } else { 0 };
+            w.count_marks(1000, marked, una, una + 10);
             assert_eq!(w.alpha(), Some(0.9375), "the window of observation is not over");
         }
-        w.count_marks(1000, true, 11, 21);
+        w.count_marks(1000, 1000, 11, 21);
         assert_eq!(w.alpha(), Some(0.9375 * 0.9375 + 0.4 / 16.0));
         assert_eq!(0.9375 * 0.9375 + 0.4 / 16.0, 0.903_906_25);
         // 10 000 (1 - 0.903 906 25 / 2) = 5480.46875
@@ -240,12 +242,12 @@ mod tests {
     fn alpha_decays_without_marks_and_grows_with_them() {
         let mut w = dctcp();
         for una in 1..=400 {
-            w.count_marks(1000, false, una, una);
+            w.count_marks(1000, 0, una, una);
         }
         assert!(w.alpha().unwrap() < 1e-10);
         w.cut_for_mark();
         assert_eq!(w.get(), 9999, "next to nothing is cut");
-        w.count_marks(1000, true, 401, 401);
+        w.count_marks(1000, 1000, 401, 401);
         assert!((w.alpha().unwrap() - 0.0625).abs() < 1e-10);
     }
 

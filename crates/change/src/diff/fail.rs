@@ -1,6 +1,6 @@
 //! `--fail-if`: when a change is not to be made.
 
-use super::{Diff, Row, Verdict};
+use super::{Diff, FigureDiff, Verdict};
 use crate::condition::{Comparison, divide};
 use weir_core::{format, nearest};
 use weir_stats::ALPHA;
@@ -66,8 +66,8 @@ impl FailIf {
     /// A figure is worse by more than a share if its estimate is, and if chance is excluded where
     /// there are several runs.
     pub fn check(&self, diff: &Diff) -> Result<Option<String>, String> {
-        let wanted = |r: &&Row| r.name == self.name && r.class == self.class;
-        let all = |r: &&Row| r.name == self.name && r.class.is_empty();
+        let wanted = |r: &&FigureDiff| r.name == self.name && r.class == self.class;
+        let all = |r: &&FigureDiff| r.name == self.name && r.class.is_empty();
         let one_class = diff.rows.iter().all(|r| r.class.is_empty());
         let row = diff.rows.iter().find(wanted);
         let row = row.or_else(|| diff.rows.iter().find(all).filter(|_| one_class));
@@ -91,7 +91,7 @@ impl FailIf {
     }
 }
 
-fn is_worse(row: &Row, share: f64) -> bool {
+fn is_worse(row: &FigureDiff, share: f64) -> bool {
     if row.verdict == Verdict::Missing {
         // no flow completes any more
         return row.means[0].is_some() && row.means[1].is_none();

@@ -26,7 +26,7 @@ pub enum Verdict {
 
 /// A figure on both sides.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct FigureDiff {
     /// Only flows of this class; empty: all.
     pub class: String,
     /// The figure, as in other tables.
@@ -35,7 +35,7 @@ pub struct Row {
     pub unit: Unit,
     /// Means over the runs of each side.
     pub means: [Option<f64>; 2],
-    /// The change: a ratio minus one if [`Row::ratio`], else a difference.
+    /// The change: a ratio minus one if [`FigureDiff::ratio`], else a difference.
     pub change: Option<f64>,
     /// Its 95 % interval, if there is one.
     pub interval: Option<Interval>,
@@ -52,7 +52,7 @@ pub struct Row {
 }
 
 /// All figures of all flows and of each class.
-pub(super) fn rows(a: &Side, b: &Side, common: &[u64]) -> Vec<Row> {
+pub(super) fn rows(a: &Side, b: &Side, common: &[u64]) -> Vec<FigureDiff> {
     let names = |side: &Side| -> BTreeSet<String> {
         side.runs.iter().flat_map(|r| &r.flows).map(|f| f.class.clone()).collect()
     };
@@ -68,9 +68,9 @@ pub(super) fn rows(a: &Side, b: &Side, common: &[u64]) -> Vec<Row> {
     rows
 }
 
-fn row(a: &Side, b: &Side, common: &[u64], figure: &Figure, class: Option<&str>) -> Row {
+fn row(a: &Side, b: &Side, common: &[u64], figure: &Figure, class: Option<&str>) -> FigureDiff {
     let value = |run: &Facts| (figure.of)(run, class);
-    let mut row = Row {
+    let mut row = FigureDiff {
         class: class.unwrap_or_default().to_owned(),
         name: figure.name,
         unit: figure.unit,
@@ -130,7 +130,7 @@ fn row(a: &Side, b: &Side, common: &[u64], figure: &Figure, class: Option<&str>)
 
 /// Decides about all shown figures together: the chance that any of them is called changed though
 /// nothing has is one in twenty. The others are decided one by one.
-fn judge(rows: &mut [Row]) {
+fn judge(rows: &mut [FigureDiff]) {
     let (shown, others): (Vec<usize>, Vec<usize>) =
         (0..rows.len()).filter(|&i| rows[i].p.is_some()).partition(|&i| rows[i].shown);
     let p = |i: usize| rows[i].p.unwrap_or(1.0);

@@ -268,12 +268,12 @@ fn read_summary(
 }
 
 /// A line of a table by the names of its columns.
-struct Line<'a> {
+struct CsvLine<'a> {
     record: &'a csv::StringRecord,
     columns: &'a BTreeMap<String, usize>,
 }
 
-impl Line<'_> {
+impl CsvLine<'_> {
     fn text(&self, name: &str) -> &str {
         let at = self.columns.get(name);
         at.and_then(|&i| self.record.get(i)).unwrap_or_default()
@@ -323,7 +323,7 @@ fn each_line(
     directory: &Path,
     name: &str,
     rows: &mut BTreeMap<(String, u64), Facts>,
-    mut add: impl FnMut(&mut Facts, &Line<'_>),
+    mut add: impl FnMut(&mut Facts, &CsvLine<'_>),
 ) -> Result<(), SideError> {
     let file = directory.join(name);
     let mut reader = csv::Reader::from_path(&file).map_err(|e| fail(&file, e))?;
@@ -332,7 +332,7 @@ fn each_line(
         header.iter().enumerate().map(|(i, name)| (name.to_owned(), i)).collect();
     for record in reader.records() {
         let record = record.map_err(|e| fail(&file, e))?;
-        let line = Line { record: &record, columns: &columns };
+        let line = CsvLine { record: &record, columns: &columns };
         let seed = line.text("seed").parse().unwrap_or(0);
         if let Some(run) = rows.get_mut(&(line.text("variant").to_owned(), seed)) {
             add(run, &line);

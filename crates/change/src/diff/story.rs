@@ -1,6 +1,6 @@
 //! A comparison as text, JSON and a page.
 
-use super::{Diff, OneSided, Row, Verdict};
+use super::{Diff, FigureDiff, OneSided, Verdict};
 use serde_json::{Value, json};
 use weir_core::markup::Html;
 use weir_core::{Unit, format, html};
@@ -9,7 +9,7 @@ use weir_results::report::PAGE_CSS;
 use weir_results::table::{Column, TextTable, paint};
 
 /// `+12 % [8, 17]`.
-fn change(row: &Row) -> String {
+fn change(row: &FigureDiff) -> String {
     let Some(change) = row.change.filter(|_| row.verdict != Verdict::Same) else {
         return if row.verdict == Verdict::Same { "the same".into() } else { String::new() };
     };
@@ -26,14 +26,14 @@ fn change(row: &Row) -> String {
 }
 
 /// A figure; a mean of counts is not a whole number.
-fn quantity(row: &Row, x: f64) -> String {
+fn quantity(row: &FigureDiff, x: f64) -> String {
     match row.unit {
         Unit::Count if x < 100.0 && x != libm::trunc(x) => format::significant(x),
         unit => format::quantity(unit, x),
     }
 }
 
-fn verdict(row: &Row) -> &'static str {
+fn verdict(row: &FigureDiff) -> &'static str {
     match row.verdict {
         Verdict::Same => "",
         Verdict::Worse => "worse",
@@ -207,7 +207,7 @@ fn one_sided(diff: &Diff) -> [(&'static str, &OneSided); 3] {
 
 /// For programs.
 pub fn json(diff: &Diff, failed: &[String]) -> Value {
-    let row = |r: &Row| {
+    let row = |r: &FigureDiff| {
         json!({
             "class": r.class, "figure": r.name, "before": r.means[0], "after": r.means[1],
             "change": r.change, "relative": r.ratio,

@@ -13,21 +13,21 @@ pub struct Axis {
 #[derive(Clone, Debug, PartialEq)]
 enum Values {
     /// `low`, `low + step`, ..., `high`.
-    Steps { low: f64, high: f64, step: f64, kind: Kind },
+    Steps { low: f64, high: f64, step: f64, kind: Notation },
     /// As written.
     List(Vec<String>),
 }
 
 /// What the numbers of a range are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Notation {
     In(Unit),
     Percent,
     Whole,
     Real,
 }
 
-impl Kind {
+impl Notation {
     /// The kind and the number of one end.
     fn read(text: &str) -> Result<(Self, f64), String> {
         if let Some(number) = text.strip_suffix('%') {
@@ -106,7 +106,7 @@ impl Axis {
         }
     }
 
-    fn number(&self, i: usize) -> Option<(Kind, f64)> {
+    fn number(&self, i: usize) -> Option<(Notation, f64)> {
         match &self.values {
             Values::List(_) => None,
             Values::Steps { low, high, step, kind } => {
@@ -151,11 +151,11 @@ impl Axis {
 }
 
 fn steps(low: &str, high: &str, step: Option<&str>) -> Result<Values, String> {
-    let ((low_kind, low_x), (high_kind, high_x)) = (Kind::read(low)?, Kind::read(high)?);
-    let plain = |k: Kind| matches!(k, Kind::Whole | Kind::Real);
+    let ((low_kind, low_x), (high_kind, high_x)) = (Notation::read(low)?, Notation::read(high)?);
+    let plain = |k: Notation| matches!(k, Notation::Whole | Notation::Real);
     let kind = match (low_kind, high_kind) {
         (a, b) if a == b => a,
-        (a, b) if plain(a) && plain(b) => Kind::Real,
+        (a, b) if plain(a) && plain(b) => Notation::Real,
         // zero needs no unit
         (a, b) if plain(a) && low_x == 0.0 => b,
         _ => return Err(format!("{low} and {high} have different units")),
@@ -163,7 +163,7 @@ fn steps(low: &str, high: &str, step: Option<&str>) -> Result<Values, String> {
     if low_x >= high_x {
         return Err(format!("{low} is not below {high}"));
     }
-    let step = match step.map(Kind::read).transpose()? {
+    let step = match step.map(Notation::read).transpose()? {
         Some((of, x)) if of == kind || plain(of) && plain(kind) => x,
         Some(_) => return Err("the step has another unit than the range".into()),
         None => natural_step(high_x - low_x, kind),
@@ -175,41 +175,41 @@ fn steps(low: &str, high: &str, step: Option<&str>) -> Result<Values, String> {
 }
 
 /// 1, 2 or 5 times a power of ten: at most [`STEPS`] of them.
-fn natural_step(range: f64, kind: Kind) -> f64 {
+fn natural_step(range: f64, kind: Notation) -> f64 {
     let least = range / STEPS;
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
     let step =
         [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= least * 0.999_999);
     let step = step.unwrap_or(10.0 * power);
     match kind {
-        Kind::Whole | Kind::In(_) => libm::round(step).max(1.0),
-        Kind::Percent | Kind::Real => step,
+        Notation::Whole | Notation::In(_) => libm::round(step).max(1.0),
+        Notation::Percent | Notation::Real => step,
     }
 }
 
-fn show(kind: Kind, x: f64) -> String {
+fn show(kind: Notation, x: f64) -> String {
     let whole = libm::round(x) as u64;
     match kind {
-        Kind::In(Unit::Bytes) => Bytes::new(whole).to_string(),
-        Kind::In(Unit::Time) => Time::from_ps(whole).to_string(),
-        Kind::In(_) => Rate::from_bps(whole).to_string(),
+        Notation::In(Unit::Bytes) => Bytes::new(whole).to_string(),
+        Notation::In(Unit::Time) => Time::from_ps(whole).to_string(),
+        Notation::In(_) => Rate::from_bps(whole).to_string(),
         other => exact(other, x),
     }
 }
 
 /// A number that reads as itself.
-fn exact(kind: Kind, x: f64) -> String {
+fn exact(kind: Notation, x: f64) -> String {
     let rounded = |x: f64| {
         // what sums of steps add in the last places
         let x = libm::round(x * 1e9) / 1e9;
         x.to_string()
     };
     match kind {
-        Kind::In(Unit::Bytes) => format!("{}B", libm::round(x) as u64),
-        Kind::In(Unit::Time) => format!("{}ps", libm::round(x) as u64),
-        Kind::In(_) => format!("{}bps", libm::round(x) as u64),
-        Kind::Percent => format!("{}%", rounded(x)),
-        Kind::Whole | Kind::Real => rounded(x),
+        Notation::In(Unit::Bytes) => format!("{}B", libm::round(x) as u64),
+        Notation::In(Unit::Time) => format!("{}ps", libm::round(x) as u64),
+        Notation::In(_) => format!("{}bps", libm::round(x) as u64),
+        Notation::Percent => format!("{}%", rounded(x)),
+        Notation::Whole | Notation::Real => rounded(x),
     }
 }
 

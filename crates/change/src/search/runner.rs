@@ -29,7 +29,7 @@ pub struct Runner<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The scenario cannot be run with it.
-    #[error("the scenario cannot be run with {sets}:\n{}", .problems.render(false))]
+    #[error("the scenario cannot be run with {sets}:\n{problems}")]
     Problems {
         /// The settings.
         sets: String,

@@ -1,6 +1,6 @@
 //! `weir import cabling`.
 
-use super::outputs::{keep_inputs, writable};
+use super::outputs::{keep_inputs, writable, write_file};
 use crate::Status;
 use crate::args::{CablingFormat, ImportCabling};
 use crate::terminal::{Terminal, print};
@@ -55,8 +55,7 @@ pub(crate) fn import_cabling(args: &ImportCabling, terminal: &Terminal) -> anyho
                 (out, scenario(&name, &cabling, &topology, ends)),
                 (&beside, graph_file(&name, &cabling)),
             ] {
-                let context = || format!("cannot write {}", path.display());
-                std::fs::write(path, text).with_context(context)?;
+                write_file(path, text)?;
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use weir_core::{Bytes, Time, format};
-use weir_results::collectives::{self as report, Row, by_scheme, gigabytes, table};
+use weir_results::collectives::{self as report, Bandwidth, by_scheme, gigabytes, table};
 use weir_results::report::Destination;
 use weir_results::run::{Run, run_alone};
 use weir_scenario::{Experiment, Variant};
@@ -80,7 +80,7 @@ pub(crate) fn collectives(args: &Collectives, terminal: &Terminal) -> anyhow::Re
         }
     }
     // a line of the figure, and a part of the table, is a scheme
-    let of = |row: &Row| variants.iter().position(|v| v.scheme.name == row.scheme.0);
+    let of = |row: &Bandwidth| variants.iter().position(|v| v.scheme.name == row.scheme.0);
     rows.sort_by_key(of);
     if let Some(out) = &out {
         report::write(out, &own, place, &rows, &command(args))?;
@@ -177,7 +177,12 @@ fn job(e: &Experiment, name: Option<&str>) -> anyhow::Result<usize> {
     }
 }
 
-fn measure(e: &Experiment, variant: Variant, place: usize, size: Bytes) -> anyhow::Result<Row> {
+fn measure(
+    e: &Experiment,
+    variant: Variant,
+    place: usize,
+    size: Bytes,
+) -> anyhow::Result<Bandwidth> {
     let run = run_alone(e, variant, &AtomicBool::new(false))?;
     let (job, record) = (&e.traffic.jobs()[place], &run.outcome.jobs[place]);
     let times = record.iterations.iter().map(|it| Some(it.end? - it.begin));
@@ -197,7 +202,7 @@ fn measure(e: &Experiment, variant: Variant, place: usize, size: Bytes) -> anyho
         _ => None,
     };
     let (name, title) = (variant.scheme.name, variant.scheme.title);
-    Ok(Row {
+    Ok(Bandwidth {
         scheme: (name, title),
         size,
         time,
@@ -216,11 +221,11 @@ fn blame(e: &Experiment, run: &Run, place: usize) -> Option<(String, Time)> {
     Some((e.topology.port_label(at.node, at.port), time))
 }
 
-fn average(rows: &[&Row]) -> f64 {
+fn average(rows: &[&Bandwidth]) -> f64 {
     rows.iter().filter_map(|r| r.bus).sum::<f64>() / rows.len().max(1) as f64
 }
 
-fn text(e: &Experiment, place: usize, rows: &[Row], terminal: &Terminal) -> String {
+fn text(e: &Experiment, place: usize, rows: &[Bandwidth], terminal: &Terminal) -> String {
     let job = &e.traffic.jobs()[place];
     let Work::Collective(plan) = &job.work else { return String::new() };
     let schemes = by_scheme(rows);
@@ -230,7 +235,7 @@ fn text(e: &Experiment, place: usize, rows: &[Row], terminal: &Terminal) -> Stri
     let (name, operation, algorithm) = (&job.name, plan.operation.name(), plan.algorithm.name());
     let head = format!("  {name}: {operation}, {algorithm}, {} ranks, {scheme}", plan.ranks);
     let table = t.render(terminal.out.width, terminal.out.colour);
-    let average = |((_, title), rows): &((&str, &str), Vec<&Row>)| {
+    let average = |((_, title), rows): &((&str, &str), Vec<&Bandwidth>)| {
         let of = if schemes.len() > 1 { format!(" under {title}") } else { String::new() };
         format!("  Avg bus bandwidth{of}: {} GB/s", gigabytes(average(rows)))
     };
@@ -238,8 +243,8 @@ fn text(e: &Experiment, place: usize, rows: &[Row], terminal: &Terminal) -> Stri
     format!("{head}\n\n{table}\n\n{}", averages.join("\n"))
 }
 
-fn as_json(name: &str, rows: &[Row]) -> Value {
-    let row = |r: &Row| {
+fn as_json(name: &str, rows: &[Bandwidth]) -> Value {
+    let row = |r: &Bandwidth| {
         json!({
             "scheme": r.scheme.0,
             "size": r.size.get(),

@@ -1,10 +1,9 @@
 //! `weir export`: recordings for other programs.
 
-use super::outputs::{keep_inputs, writable};
+use super::outputs::{keep_inputs, writable, write_file};
 use crate::Status;
 use crate::args::ExportPerfetto;
 use crate::terminal::Terminal;
-use anyhow::Context;
 use std::path::{Path, PathBuf};
 use weir_core::{Bytes, format};
 use weir_view::{Entry, Shown, decode, open, perfetto};
@@ -28,8 +27,7 @@ pub(crate) fn export_perfetto(
         let timeline = decode(&entry.file)?;
         let traced = perfetto::trace(&timeline, args.limit.get());
         let bytes = Bytes::new(traced.file.len() as u64);
-        std::fs::write(&file, traced.file)
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        write_file(&file, traced.file)?;
         if let Some(sentence) = outside(entry) {
             terminal.note(&format!("{}: {sentence}", file.display()));
         }

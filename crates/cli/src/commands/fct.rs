@@ -1,12 +1,11 @@
 //! `weir fct`: slowdown by flow size.
 
-use super::outputs::keep_inputs;
+use super::outputs::{keep_inputs, write_file};
 use crate::Status;
 use crate::args::Fct;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
-use std::path::Path;
-use weir_results::fct::{self, Ranges, Seeded, Series, Table, Wanted};
+use weir_results::fct::{self, Ranges, Seeded, Series, SlowdownTable, Wanted};
 use weir_scenario::SizeRange;
 
 /// `weir fct`.
@@ -29,9 +28,6 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
     if series.iter().all(|s| s.samples.is_empty()) {
         bail!("nothing to show: no flow that counts has finished in these files");
     }
-    let save = |path: &Path, text: String| {
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
     if let Some(sizes) = &args.sizes {
         let ranges = SizeRange::list(sizes).map_err(anyhow::Error::msg).context("--sizes")?;
         let table = Ranges::new(&runs, &ranges);
@@ -40,20 +36,20 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
             false => print(&table.text(terminal.out))?,
         }
         return match &args.csv {
-            Some(path) => save(path, table.csv()).map(|()| Status::Done),
+            Some(path) => write_file(path, table.csv()).map(|()| Status::Done),
             None => Ok(Status::Done),
         };
     }
-    let table = Table::new(&series, args.buckets.into());
+    let table = SlowdownTable::new(&series, args.buckets.into());
     match args.json {
         true => print(&serde_json::to_string_pretty(&fct::as_json(&table))?)?,
         false => print(&fct::text(&table, terminal.out))?,
     }
     if let Some(path) = &args.csv {
-        save(path, table.csv())?;
+        write_file(path, table.csv())?;
     }
     if let Some(path) = &args.svg {
-        save(path, fct::drawing(&table))?;
+        write_file(path, fct::drawing(&table))?;
     }
     Ok(Status::Done)
 }

@@ -1,6 +1,6 @@
 //! `weir goal`: a GOAL schedule under the LogGOPS model, or with packets.
 
-use super::outputs::keep_inputs;
+use super::outputs::{keep_inputs, write_file};
 use crate::Status;
 use crate::args::Goal;
 use crate::terminal::{Terminal, print};
@@ -54,7 +54,7 @@ fn write_binary(args: &Goal, schedule: &Schedule) -> anyhow::Result<()> {
     keep_inputs(path, std::slice::from_ref(&args.file))?;
     let bytes = binary::write(schedule)
         .with_context(|| format!("{} has no binary form", args.file.display()))?;
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    write_file(path, bytes)
 }
 
 /// Runs the schedule as the only job of a scenario, beside the traffic that it has.

@@ -1,6 +1,6 @@
 //! Commands that look at a scenario without running it.
 
-use super::outputs::keep_inputs;
+use super::outputs::{keep_inputs, write_file};
 use crate::Status;
 use crate::args;
 use crate::terminal::{Terminal, print};
@@ -127,7 +127,7 @@ pub(crate) fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Sta
     }
     if let Some(file) = &args.svg {
         let svg = describe::drawing(&e);
-        std::fs::write(file, svg).with_context(|| format!("cannot write {}", file.display()))?;
+        write_file(file, svg)?;
     }
     Ok(Status::Done)
 }

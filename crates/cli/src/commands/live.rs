@@ -1,5 +1,6 @@
 //! `weir live`: nodes of the simulator on real frames.
 
+use super::live_run::Work;
 use super::log;
 use crate::Status;
 use crate::args::Results;
@@ -184,9 +185,9 @@ pub(crate) fn live(args: &Live, terminal: &Terminal) -> anyhow::Result<Status> {
     match &args.what {
         What::Replay(args) => log::replay(&args.log, args.json, terminal),
         #[cfg(target_os = "linux")]
-        What::Run(args) => super::live_run::run(args, false, terminal),
+        What::Run(args) => super::live_run::run(args, Work::Run, terminal),
         #[cfg(target_os = "linux")]
-        What::Compare(args) => super::live_run::run(args, true, terminal),
+        What::Compare(args) => super::live_run::run(args, Work::Compare, terminal),
         #[cfg(target_os = "linux")]
         What::Bench(args) => super::live_run::bench(args, terminal),
         #[cfg(target_os = "linux")]

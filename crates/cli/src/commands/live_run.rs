@@ -2,6 +2,7 @@
 
 use super::live::{Bench as BenchArgs, Dilate, Run as Args};
 use super::log::{self, Words};
+use super::outputs::write_file;
 use super::{captures, simulate};
 use crate::Status;
 use crate::terminal::{Terminal, print};
@@ -75,8 +76,17 @@ pub(super) fn bench(args: &BenchArgs, terminal: &Terminal) -> anyhow::Result<Sta
     Ok(Status::Done)
 }
 
-/// `weir live run`, or `weir live compare` with the simulation beside it.
-pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Result<Status> {
+/// What is made of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A run on real frames.
+    Run,
+    /// The same, with its simulation beside it.
+    Compare,
+}
+
+/// `weir live run` and `weir live compare`.
+pub(super) fn run(args: &Args, work: Work, terminal: &Terminal) -> anyhow::Result<Status> {
     if !lab::is_root() {
         return Err(lab::enter_user_namespace().into());
     }
@@ -136,8 +146,8 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         }
     };
     let began = std::time::Instant::now();
-    let work = || run::run(e, variant, &settings, &interrupt, ready);
-    let done = simulate::with_flag(&interrupt, work)?;
+    let live = || run::run(e, variant, &settings, &interrupt, ready);
+    let done = simulate::with_flag(&interrupt, live)?;
     let stopped = interrupt.load(Ordering::Relaxed);
     if stopped && done.is_err() {
         terminal.complain("interrupted before the run began");
@@ -167,12 +177,12 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
          frames were.",
         settings.dilation.get()
     ));
-    let side = match beside {
-        true => {
+    let side = match work {
+        Work::Compare => {
             let simulated = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
             Some(SideBySide::new(&e.topology, &simulated.outcome, &live.outcome))
         }
-        false => None,
+        Work::Run => None,
     };
     let c = Comparison::of(&lineup, vec![(0, live)]);
     if let Some(out) = &out {
@@ -269,7 +279,7 @@ fn save_invalid(
 fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> anyhow::Result<()> {
     let text = serde_json::json!({ "live": live, "side_by_side": side });
     let text = serde_json::to_string_pretty(&text)? + "\n";
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    write_file(file, text)
 }
 
 /// What the run says of its clock.

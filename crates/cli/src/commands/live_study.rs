@@ -1,6 +1,7 @@
 //! `weir live study`: experiments of papers on real frames, many times, beside their simulation.
 
 use super::live::Study as Args;
+use super::outputs::write_file;
 use super::simulate;
 use crate::Status;
 use crate::terminal::Terminal;
@@ -80,7 +81,7 @@ fn save(study: &Study, id: &str, to: &Path, terminal: &Terminal) -> anyhow::Resu
         (format!("{id}-flows.csv"), flows_csv(study)),
     ] {
         let path = to.join(name);
-        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        write_file(&path, bytes)?;
     }
     let valid = study.cells.iter().flat_map(|c| &c.attempts).filter(|a| a.counts()).count();
     let all: usize = study.cells.iter().map(|c| c.attempts.len()).sum();
@@ -218,9 +219,8 @@ impl Maker<'_> {
         let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
         let class = |(select, paper): (Selector, Vec<live_cells::PaperNumber>)| {
             let simulated = tables::number(simulated, &select).ok();
-            let family = select.family(false);
-            let heading =
-                family.and_then(|f| f.headings().iter().find(|h| h.name == select.metric));
+            let headings = select.family().headings();
+            let heading = headings.iter().find(|h| h.name == select.metric);
             Class {
                 unit: heading.map_or(Unit::Number, |h| h.unit),
                 name: of_whom(&select),

@@ -1,6 +1,6 @@
 //! `weir ns3` and `weir import ns3`: configurations of the HPCC ns-3 simulator.
 
-use super::outputs::keep_inputs;
+use super::outputs::{keep_inputs, write_file};
 use super::simulate::with_interrupt;
 use crate::Status;
 use crate::args::{ImportNs3, Ns3};
@@ -171,11 +171,8 @@ pub(crate) fn import_ns3(args: &ImportNs3, terminal: &Terminal) -> anyhow::Resul
     let flows = FlowsIn::File(&list_name);
     let made = ns3::import::convert(&name, &origin, &inputs, flows, Ways::Hashed);
     check_outputs(&[out.clone(), list.clone()], &read_files(&args.config, &inputs))?;
-    let save = |path: &Path, text: &str| {
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
-    save(&list, made.flows.as_deref().unwrap_or_default())?;
-    save(out, &made.scenario)?;
+    write_file(&list, made.flows.as_deref().unwrap_or_default())?;
+    write_file(out, &made.scenario)?;
     if !terminal.quiet {
         let (out, list) = (out.display(), list.display());
         terminal

@@ -1,6 +1,6 @@
 //! Files that a command writes, against those it reads.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
 /// Refuses an output that is one of the inputs, by whatever name or link.
@@ -12,6 +12,11 @@ pub(super) fn keep_inputs(output: &Path, inputs: &[PathBuf]) -> anyhow::Result<(
         }
     }
     Ok(())
+}
+
+/// Writes a file; an error names it.
+pub(super) fn write_file(output: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    std::fs::write(output, content).with_context(|| format!("cannot write {}", output.display()))
 }
 
 /// Refuses an output that cannot be a file, before hours are spent on what is to be in it.

@@ -1,6 +1,6 @@
 //! `weir import pcap`: the flows of a capture as a flow list.
 
-use super::outputs::{keep_inputs, writable};
+use super::outputs::{keep_inputs, writable, write_file};
 use crate::Status;
 use crate::args::ImportPcap;
 use crate::terminal::{Terminal, print};
@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::net::IpAddr;
-use std::path::Path;
 use weir_core::{Bytes, ClassId, NodeId, Priority, Time};
 use weir_traffic::{FlowSpec, write_flows};
 use weir_wire::capture::{CapturedFlow, FlowsFound};
@@ -38,14 +37,10 @@ pub(crate) fn import_pcap(args: &ImportPcap, terminal: &Terminal) -> anyhow::Res
     let hosts = name_hosts(&found.flows, &args.hosts)?;
     let list = flow_list(&shown, &found.flows, &hosts)?;
     match &args.out {
-        Some(out) => save(out, &list)?,
+        Some(out) => write_file(out, &list)?,
         None => print(list.trim_end())?,
     }
     Ok(Status::Done)
-}
-
-fn save(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn tell_skipped(found: &FlowsFound, all: usize, terminal: &Terminal) {

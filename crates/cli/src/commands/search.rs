@@ -71,7 +71,7 @@ pub(crate) struct Search {
 
 /// One pair of a map.
 #[derive(Clone, Debug, PartialEq)]
-enum Cell {
+enum PairResult {
     Keeps,
     /// With this seed.
     Breaks(u64, Broken),
@@ -79,7 +79,7 @@ enum Cell {
     Invalid,
 }
 
-impl Cell {
+impl PairResult {
     const fn mark(&self) -> &'static str {
         match self {
             Self::Keeps => "#",
@@ -301,14 +301,14 @@ impl Task<'_> {
     }
 
     /// Judges a pair of settings.
-    fn cell(&self, sets: &[String], shown: &str) -> Result<Cell, RunError> {
+    fn cell(&self, sets: &[String], shown: &str) -> Result<PairResult, RunError> {
         match self.judge(sets, shown) {
-            Ok(None) => Ok(Cell::Keeps),
-            Ok(Some((seed, why))) => Ok(Cell::Breaks(seed, why)),
+            Ok(None) => Ok(PairResult::Keeps),
+            Ok(Some((seed, why))) => Ok(PairResult::Breaks(seed, why)),
             Err(RunError::Problems { problems, .. }) => {
                 let title = problems.diagnostics.iter().next().map(|d| d.title.clone());
                 self.terminal.note(&format!("{shown}: {}", title.as_deref().unwrap_or("not run")));
-                Ok(Cell::Invalid)
+                Ok(PairResult::Invalid)
             }
             Err(error) => Err(error),
         }
@@ -316,7 +316,7 @@ impl Task<'_> {
 
     /// Two settings: rows are the second, columns the first.
     fn map(&self, x: &Axis, y: &Axis) -> anyhow::Result<Status> {
-        let mut rows: Vec<Vec<Cell>> = Vec::new();
+        let mut rows: Vec<Vec<PairResult>> = Vec::new();
         for j in 0..y.len() {
             let row = (0..x.len()).map(|i| {
                 let shown = format!("{}, {}", x.show(i), y.show(j));
@@ -324,21 +324,21 @@ impl Task<'_> {
             });
             rows.push(row.collect::<Result<_, _>>()?);
         }
-        let keeps = |i: usize, j: usize| rows[j][i] == Cell::Keeps;
+        let keeps = |i: usize, j: usize| rows[j][i] == PairResult::Keeps;
         let uneven_rows = (0..y.len()).filter(|&j| changes((0..x.len()).map(|i| keeps(i, j))) > 1);
         let uneven_columns =
             (0..x.len()).filter(|&i| changes((0..y.len()).map(|j| keeps(i, j))) > 1);
         let odd: Vec<String> =
             uneven_rows.map(|j| y.set(j)).chain(uneven_columns.map(|i| x.set(i))).collect();
-        let any = rows.iter().flatten().any(|c| *c == Cell::Keeps);
+        let any = rows.iter().flatten().any(|c| *c == PairResult::Keeps);
         if self.args.json {
             let cell = |i: usize, j: usize| {
                 let (seed, found) = match &rows[j][i] {
-                    Cell::Breaks(seed, why) => (Some(*seed), why.found),
-                    Cell::Keeps | Cell::Invalid => (None, None),
+                    PairResult::Breaks(seed, why) => (Some(*seed), why.found),
+                    PairResult::Keeps | PairResult::Invalid => (None, None),
                 };
                 json!({ "sets": [x.set(i), y.set(j)], "keeps": keeps(i, j),
-                        "valid": rows[j][i] != Cell::Invalid, "seed": seed, "found": found })
+                        "valid": rows[j][i] != PairResult::Invalid, "seed": seed, "found": found })
             };
             let cells = (0..y.len()).flat_map(|j| (0..x.len()).map(move |i| (i, j)));
             let cells: Vec<Value> = cells.map(|(i, j)| cell(i, j)).collect();
@@ -357,7 +357,7 @@ impl Task<'_> {
         Ok(if any { Status::Done } else { Status::CheckFailed })
     }
 
-    fn map_text(&self, x: &Axis, y: &Axis, rows: &[Vec<Cell>], odd: &[String]) -> String {
+    fn map_text(&self, x: &Axis, y: &Axis, rows: &[Vec<PairResult>], odd: &[String]) -> String {
         let heads: Vec<String> = (0..x.len()).map(|i| x.show(i)).collect();
         let wide = heads.iter().map(String::len).max().unwrap_or(1).max(5);
         let left = (0..y.len()).map(|j| y.show(j).len()).max().unwrap_or(1).max(y.path.len());
@@ -366,7 +366,7 @@ impl Task<'_> {
             self.condition.text,
             self.seeds_text()
         )];
-        if rows.iter().flatten().any(|c| *c == Cell::Invalid) {
+        if rows.iter().flatten().any(|c| *c == PairResult::Invalid) {
             lines[0].push_str(", x these settings exclude each other");
         }
         lines.push(format!("  {:left$}   {}", y.path, x.path));

@@ -83,11 +83,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         + &args.record.words();
     // results are saved first: the reader of the output may stop at any time (`| head`)
     let recorded = record::recordings(&c, &args.record);
-    let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    let saved = save(&c, out.as_ref(), formats, &command, &recorded, terminal)?;
     journal.iter().for_each(|journal| journal.remove());
-    if let Some(directory) = &saved {
-        record::tell(&recorded, directory, terminal);
-    }
     captures::write(&plan, &args.captures, &c, out.as_ref(), terminal)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
@@ -216,11 +213,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         + &words("--set", &args.sets)
         + &args.record.words();
     let recorded = record::recordings(&c, &args.record);
-    let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    let saved = save(&c, out.as_ref(), formats, &command, &recorded, terminal)?;
     journal.iter().for_each(|journal| journal.remove());
-    if let Some(directory) = &saved {
-        record::tell(&recorded, directory, terminal);
-    }
     if let Some(figure) = figure {
         figure.write(&c, terminal)?;
     } else if args.json {
@@ -425,19 +419,23 @@ fn window_words(args: &WindowArgs) -> String {
 
 /// The formats of tables, if this program can write them.
 pub(super) fn formats(parquet: bool) -> anyhow::Result<Formats> {
-    Formats::new(parquet).context(
+    if !parquet {
+        return Ok(Formats::Csv);
+    }
+    Formats::with_parquet().context(
         "this program was built without Parquet: build it with `cargo build --release --features \
          parquet`, or omit `--parquet`",
     )
 }
 
-/// Writes results, and returns where they are.
+/// Writes results, says which recordings are among them, and returns where they are.
 fn save(
     c: &Comparison<'_>,
     out: Option<&Destination>,
     formats: Formats,
     command: &str,
     recorded: &[Recorded],
+    terminal: &Terminal,
 ) -> anyhow::Result<Option<PathBuf>> {
     let Some(out) = out else { return Ok(None) };
     let parquet = if formats == Formats::Csv { "" } else { " --parquet" };
@@ -448,7 +446,9 @@ fn save(
         let content: Content<'_> = Box::new(|to| to.write_all(&r.file));
         (r.name.clone(), content)
     });
-    Ok(Some(out.write_with(c, &command, formats, more.collect())?))
+    let directory = out.write_with(c, &command, formats, more.collect())?;
+    record::tell(recorded, &directory, terminal);
+    Ok(Some(directory))
 }
 
 /// Says where the results are, or how to get them.

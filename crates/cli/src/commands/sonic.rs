@@ -1,6 +1,6 @@
 //! `weir sonic check` and `weir import sonic`: configurations of SONiC switches.
 
-use super::outputs::keep_inputs;
+use super::outputs::{keep_inputs, write_file};
 use crate::Status;
 use crate::args::{ImportSonic, SonicCheck, SonicFormat};
 use crate::terminal::{Terminal, print, tell};
@@ -157,8 +157,7 @@ fn write_patches(
         names.push(name);
         keep_inputs(&path, inputs)?;
         let text = serde_json::to_string_pretty(operations)?;
-        std::fs::write(&path, format!("{text}\n"))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        write_file(&path, format!("{text}\n"))?;
         terminal.note(&format!(
             "{}: {}; sudo config apply-patch {}",
             path.display(),
@@ -204,7 +203,7 @@ pub(crate) fn import_sonic(args: &ImportSonic, terminal: &Terminal) -> anyhow::R
         return Ok(Status::Done);
     };
     keep_inputs(out, &args.files)?;
-    std::fs::write(out, &made).with_context(|| format!("cannot write {}", out.display()))?;
+    write_file(out, &made)?;
     if !terminal.quiet {
         let out = out.display();
         tell(&format!("  {out}; comments at its top list what has no counterpart"));

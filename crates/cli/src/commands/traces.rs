@@ -1,6 +1,6 @@
 //! `weir import chakra`, `goal`, `htsim` and `simai`: traces of jobs as scenarios.
 
-use super::outputs::{keep_inputs, writable};
+use super::outputs::{keep_inputs, writable, write_file};
 use crate::Status;
 use crate::args::{ImportSimai, ImportTrace};
 use crate::terminal::{Terminal, print};
@@ -39,7 +39,7 @@ fn save(
     };
     keep_inputs(out, inputs)?;
     writable(out)?;
-    std::fs::write(out, text).with_context(|| format!("cannot write {}", out.display()))?;
+    write_file(out, text)?;
     let out = out.display();
     terminal.note(&format!("{out}; comments at its top say what the trace holds"));
     Ok(Status::Done)

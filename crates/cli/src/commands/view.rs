@@ -1,6 +1,6 @@
 //! `weir view`: recordings in a browser.
 
-use super::outputs::{keep_inputs, writable};
+use super::outputs::{keep_inputs, writable, write_file};
 use super::simulate::{self, with_flag};
 use crate::Status;
 use crate::args::View;
@@ -166,7 +166,7 @@ impl Work<'_> {
 fn export(file: &Path, entries: &[Entry], terminal: &Terminal) -> anyhow::Result<Status> {
     let page = page(entries);
     let bytes = Bytes::new(page.len() as u64);
-    std::fs::write(file, page).with_context(|| format!("cannot write {}", file.display()))?;
+    write_file(file, page)?;
     terminal.note(&format!(
         "page: {} ({}, {}); it needs no server and no network",
         file.display(),

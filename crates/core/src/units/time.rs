@@ -78,11 +78,6 @@ impl Time {
         self.0 as f64 / 1e12
     }
 
-    /// In microseconds, for printing and plotting only.
-    pub fn as_us_f64(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-
     /// `self - other`, or zero when `other` is later.
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {

@@ -1,6 +1,6 @@
 //! From JSON to tables.
 
-use super::row::{Found, Row, port_and_range, rows, short};
+use super::row::{ConfigRow, Found, port_and_range, rows, short};
 use super::tables::{
     Direction, Group, Map8, Pool, Port, Profile, QosMap, Queue, Tunnel, Watchdog, Wred,
 };
@@ -107,7 +107,7 @@ fn ports(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Port> {
 }
 
 /// How many lanes a port has; 0 if it does not say.
-fn lanes(row: &Row<'_>, out: Found<'_>) -> u64 {
+fn lanes(row: &ConfigRow<'_>, out: Found<'_>) -> u64 {
     let Some(text) = row.text("lanes", out) else { return 0 };
     let numbers = text.split(',').all(|lane| lane.trim().parse::<u32>().is_ok());
     if !numbers {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// One entry of a table, with where it stands.
-pub(super) struct Row<'a> {
+pub(super) struct ConfigRow<'a> {
     pub(super) file: usize,
     pub(super) table: &'a str,
     pub(super) key: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct Row<'a> {
 
 pub(super) type Found<'f> = &'f mut Vec<Finding>;
 
-impl<'a> Row<'a> {
+impl<'a> ConfigRow<'a> {
     pub(super) fn pointer(&self, field: &str) -> String {
         pointer(&[self.table, self.key, field])
     }
@@ -166,7 +166,7 @@ pub(super) fn rows<'a>(
     root: &'a Value,
     table: &'a str,
     out: Found<'_>,
-) -> Vec<Row<'a>> {
+) -> Vec<ConfigRow<'a>> {
     let Some(value) = root.get(table) else { return Vec::new() };
     let Some(entries) = value.as_object() else {
         let message = format!("{table} is {}, not an object", kind(value));
@@ -176,7 +176,7 @@ pub(super) fn rows<'a>(
     let mut all = Vec::new();
     for (key, value) in entries {
         match value.as_object() {
-            Some(fields) => all.push(Row { file, table, key, fields }),
+            Some(fields) => all.push(ConfigRow { file, table, key, fields }),
             None => {
                 let message = format!("`{}` is {}, not an object", short(key), kind(value));
                 out.push(Finding::new(&code::SN101, file, pointer(&[table, key]), message));
@@ -187,7 +187,7 @@ pub(super) fn rows<'a>(
 }
 
 /// `Ethernet0|3-4`, or on a chassis `host|asic|Ethernet0|3`: ports and numbers up to `most`.
-pub(super) fn port_and_range(row: &Row<'_>, most: u8, out: Found<'_>) -> Vec<(String, u8)> {
+pub(super) fn port_and_range(row: &ConfigRow<'_>, most: u8, out: Found<'_>) -> Vec<(String, u8)> {
     let parts: Vec<&str> = row.key.split('|').collect();
     let set = parts.last().and_then(|range| ranges(range, most)).filter(|s| !s.is_empty());
     let (Some(set), true) = (set, parts.len() >= 2) else {

@@ -150,8 +150,9 @@ fn limit_of(switch: &Switch, profile: &Profile) -> Option<Limit> {
     }
 }
 
-/// `egress`: the limits of most lossy and of most lossless queues.
-pub(super) fn egress(body: &mut String, made: &mut Made, switches: &[Switch], bounded: bool) {
+/// `egress`: the limits of most lossy and of most lossless queues. Comes after `buffer`.
+pub(super) fn egress(body: &mut String, made: &mut Made, switches: &[Switch]) {
+    let bounded = body.contains("\nbuffer = ");
     let (mut lossy, mut lossless, mut guaranteed) = (Vec::new(), Vec::new(), false);
     for switch in switches {
         for ((port, queue), entry) in &switch.queue_buffers {

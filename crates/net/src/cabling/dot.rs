@@ -148,12 +148,15 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
                     None if matches!(word, "graph" | "subgraph") => {}
                     // an attribute of the graph
                     None if all.get(at).map(|t| &t.1) == Some(&Token::Sign('=')) => at += 2,
-                    None => node(&mut list, word, [scope.node, given].concat(), true),
+                    None => {
+                        let attributes = [scope.node, given].concat();
+                        node(&mut list, word, attributes, Said::OfTheNode);
+                    }
                 }
             }
             several => {
                 for name in several.iter().flatten() {
-                    node(&mut list, name, scope.node.clone(), false);
+                    node(&mut list, name, scope.node.clone(), Said::ByDefault);
                 }
                 let attributes = [scope.edge, given].concat();
                 for pair in several.windows(2) {
@@ -170,11 +173,18 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
     Ok(list)
 }
 
-/// A node is named; what it says itself counts more than a default.
-fn node(list: &mut List, name: &str, attributes: Attributes, itself: bool) {
+/// What attributes of a node are: its own count more than a default.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    OfTheNode,
+    ByDefault,
+}
+
+/// A node is named.
+fn node(list: &mut List, name: &str, attributes: Attributes, said: Said) {
     let name = device(name).0;
     if let Some(kind) = of(&attributes, KIND)
-        && (itself || !list.kinds.contains_key(&name))
+        && (said == Said::OfTheNode || !list.kinds.contains_key(&name))
     {
         list.kinds.insert(name.clone(), kind);
     }

@@ -11,12 +11,19 @@ pub(super) struct Layout {
     pub(super) blocks: Vec<(f64, f64)>,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Labels are turned to save width.
-    pub(super) upright: bool,
+    pub(super) text: Text,
     /// Rows, rather than a grid or circle.
     pub(super) rows: bool,
     /// The distance between neighbours on a grid or circle.
     pub(super) step: f64,
+}
+
+/// How labels run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    Level,
+    /// Turned, to save width.
+    Upright,
 }
 
 /// A box by its centre and size.
@@ -68,7 +75,8 @@ impl Layout {
         for item in &scene.items {
             longest[item.layer as usize] += 1;
         }
-        let upright = rows && longest.into_iter().max().unwrap_or(0) > WIDE;
+        let crowded = rows && longest.into_iter().max().unwrap_or(0) > WIDE;
+        let text = if crowded { Text::Upright } else { Text::Level };
         let named = scene.items.iter().map(|i| i.hosts.len()).sum::<usize>() <= NAMED;
         let room = |i: usize| {
             let here = scene.pointers.iter().filter(|p| p.at == i);
@@ -77,15 +85,18 @@ impl Layout {
                 .fold(0.0, f64::max)
         };
         let hosts: Vec<Hosts> = (scene.items.iter().enumerate())
-            .map(|(i, item)| Hosts::new(&item.hosts, named, upright, room(i)))
+            .map(|(i, item)| Hosts::new(&item.hosts, named, text, room(i)))
             .collect();
         let letters = scene.items.iter().map(|i| i.label.chars().count()).max().unwrap_or(1);
         let long = LETTER * letters as f64 + 12.0;
-        let (w, h) = if upright { (15.0, long) } else { (long.max(36.0), 24.0) };
+        let (w, h) = match text {
+            Text::Upright => (15.0, long),
+            Text::Level => (long.max(36.0), 24.0),
+        };
         let boxes = vec![Rect { x: 0.0, y: 0.0, w, h }; scene.items.len()];
         let blocks = vec![(0.0, 0.0); scene.items.len()];
         let mut layout =
-            Self { boxes, hosts, blocks, width: 0.0, height: 0.0, upright, rows, step: 0.0 };
+            Self { boxes, hosts, blocks, width: 0.0, height: 0.0, text, rows, step: 0.0 };
         if rows {
             layout.in_rows(&scene.items);
         } else {
@@ -96,7 +107,7 @@ impl Layout {
 
     /// The width that an item and its hosts need.
     fn slot(&self, i: usize) -> f64 {
-        let gap = if self.upright { 4.0 } else { 20.0 };
+        let gap = if self.text == Text::Upright { 4.0 } else { 20.0 };
         self.boxes[i].w.max(self.hosts[i].w) + gap
     }
 
@@ -298,8 +309,9 @@ fn on_circle(i: usize, n: usize) -> ((f64, f64), (f64, f64)) {
 
 impl Hosts {
     /// `room` is what labels at the lines to the hosts need.
-    fn new(names: &[String], named: bool, upright: bool, room: f64) -> Self {
+    fn new(names: &[String], named: bool, text: Text, room: f64) -> Self {
         let n = names.len();
+        let upright = text == Text::Upright;
         let caption = caption(names);
         let grid = |columns: usize, pitch: f64, first: f64| -> Vec<(f64, f64)> {
             let middle = (columns.min(n) as f64 - 1.0) / 2.0;

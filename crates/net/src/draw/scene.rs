@@ -13,7 +13,7 @@ const FEW_NODES: usize = 60;
 
 pub(super) struct Scene {
     pub(super) items: Vec<Item>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Bundle>,
     /// Failed links.
     pub(super) missing: Vec<(usize, usize)>,
     pub(super) pointers: Vec<Pointer>,
@@ -41,7 +41,7 @@ pub(super) struct Item {
 }
 
 /// Links between two items.
-pub(super) struct Line {
+pub(super) struct Bundle {
     pub(super) ends: (usize, usize),
     pub(super) count: usize,
     pub(super) rate: Rate,
@@ -53,8 +53,7 @@ pub(super) struct Pointer {
     pub(super) at: usize,
     pub(super) to: Towards,
     pub(super) label: String,
-    /// A congested port rather than just a name.
-    pub(super) congested: bool,
+    pub(super) sign: Sign,
 }
 
 impl Pointer {
@@ -63,6 +62,13 @@ impl Pointer {
         let short = self.label.chars().count() <= 6;
         (short && matches!(self.to, Towards::Host(_))).then_some(self.label.as_str())
     }
+}
+
+/// Why a port is pointed at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Name,
+    Congested,
 }
 
 /// Where a port leads.
@@ -83,9 +89,9 @@ pub(super) struct Shown {
 impl Scene {
     pub(super) fn new(topo: &Topology, marks: &[Mark], cycle: &[(NodeId, PortId)]) -> Self {
         let switches = topo.nodes().len() - topo.hosts().len();
-        let merge = switches > MOST_SWITCHES
+        let large = switches > MOST_SWITCHES
             || topo.links().len() - topo.hosts().len().min(topo.links().len()) > MOST_LINES;
-        let (items, shown) = items(topo, merge);
+        let (items, shown) = items(topo, if large { Each::Group } else { Each::Switch });
         let mut scene = Self {
             lines: Vec::new(),
             missing: Vec::new(),
@@ -103,7 +109,7 @@ impl Scene {
         if topo.nodes().len() <= FEW_NODES {
             for (label, node, port) in topo.port_aliases() {
                 if !marks.iter().any(|m| (m.node, m.port) == (node, port)) {
-                    scene.point(topo, &shown, (node, port), label, false);
+                    scene.point(topo, &shown, (node, port), label, Sign::Name);
                 }
             }
         }
@@ -112,7 +118,7 @@ impl Scene {
             port.index() < ports
         };
         for mark in marks.iter().filter(|m| exists(m.node, m.port)) {
-            scene.point(topo, &shown, (mark.node, mark.port), &mark.label, true);
+            scene.point(topo, &shown, (mark.node, mark.port), &mark.label, Sign::Congested);
         }
         for &(node, port) in cycle.iter().filter(|(node, port)| exists(*node, *port)) {
             let (near, far) = (shown[node.index()], shown[topo.port(node, port).peer.index()]);
@@ -131,7 +137,7 @@ impl Scene {
 
     /// Every switch with its hosts and nothing else, and where nodes are shown.
     pub(super) fn bare(topo: &Topology) -> (Self, Vec<Shown>) {
-        let (items, shown) = items(topo, false);
+        let (items, shown) = items(topo, Each::Switch);
         let (lines, missing) = (Vec::new(), Vec::new());
         let scene = Self { items, lines, missing, pointers: Vec::new(), cycle: Vec::new() };
         (scene, shown)
@@ -143,7 +149,7 @@ impl Scene {
         shown: &[Shown],
         (node, port): (NodeId, PortId),
         label: &str,
-        congested: bool,
+        sign: Sign,
     ) {
         let near = shown[node.index()];
         let far = shown[topo.port(node, port).peer.index()];
@@ -152,15 +158,23 @@ impl Scene {
             _ if near.item != far.item => Towards::Item(far.item),
             _ => return,
         };
-        if let (true, Towards::Item(_)) = (congested, to) {
+        if let (Sign::Congested, Towards::Item(_)) = (sign, to) {
             let ends = (near.item.min(far.item), near.item.max(far.item));
             self.lines.iter_mut().filter(|l| l.ends == ends).for_each(|l| l.marked = true);
         }
-        self.pointers.push(Pointer { at: near.item, to, label: label.to_owned(), congested });
+        self.pointers.push(Pointer { at: near.item, to, label: label.to_owned(), sign });
     }
 }
 
-fn items(topo: &Topology, merge: bool) -> (Vec<Item>, Vec<Shown>) {
+/// What an item of the picture stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Each {
+    Switch,
+    /// All switches of a layer and group.
+    Group,
+}
+
+fn items(topo: &Topology, each: Each) -> (Vec<Item>, Vec<Shown>) {
     let mut items: Vec<Item> = Vec::new();
     let mut shown = vec![Shown { item: 0, host: None }; topo.nodes().len()];
     let mut merged: BTreeMap<(Layer, u32), (usize, usize)> = BTreeMap::new();
@@ -179,7 +193,7 @@ fn items(topo: &Topology, merge: bool) -> (Vec<Item>, Vec<Shown>) {
             hosts: Vec::new(),
         };
         let fresh = items.len();
-        shown[n.index()].item = if merge {
+        shown[n.index()].item = if each == Each::Group {
             let entry = merged.entry((node.layer, node.group)).or_insert((fresh, 0));
             entry.1 += 1;
             entry.0
@@ -203,8 +217,8 @@ fn items(topo: &Topology, merge: bool) -> (Vec<Item>, Vec<Shown>) {
     (items, shown)
 }
 
-fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Line> {
-    let mut lines: BTreeMap<(usize, usize), Line> = BTreeMap::new();
+fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Bundle> {
+    let mut lines: BTreeMap<(usize, usize), Bundle> = BTreeMap::new();
     for link in topo.links() {
         let [a, b] = [link.a.0, link.b.0].map(|n| shown[n.index()]);
         if a.item == b.item {
@@ -212,7 +226,7 @@ fn lines(topo: &Topology, shown: &[Shown]) -> Vec<Line> {
         }
         let ends = (a.item.min(b.item), a.item.max(b.item));
         let line =
-            lines.entry(ends).or_insert(Line { ends, count: 0, rate: link.rate, marked: false });
+            lines.entry(ends).or_insert(Bundle { ends, count: 0, rate: link.rate, marked: false });
         line.count += 1;
         line.rate = line.rate.max(link.rate);
     }

@@ -1,7 +1,7 @@
 //! The picture as text.
 
-use super::layout::{HostStyle, Hosts, Layout, Rect, TOP};
-use super::scene::{Arrow, Line, Pointer, Scene, Towards};
+use super::layout::{HostStyle, Hosts, Layout, Rect, TOP, Text};
+use super::scene::{Arrow, Bundle, Pointer, Scene, Sign, Towards};
 use crate::analysis::Census;
 use crate::topology::{Layer, Topology};
 use std::fmt::Write;
@@ -139,7 +139,7 @@ fn legend(scene: &Scene, census: &Census) -> String {
     if !scene.missing.is_empty() {
         parts.push("dashed red: failed link".to_owned());
     }
-    if scene.pointers.iter().any(|p| p.congested) {
+    if scene.pointers.iter().any(|p| p.sign == Sign::Congested) {
         parts.push("red dot: congested port".to_owned());
     }
     if !scene.cycle.is_empty() {
@@ -184,10 +184,12 @@ impl Canvas {
         );
     }
 
-    fn label(&mut self, class: &str, (x, y): (f64, f64), upright: bool, text: &str) {
+    fn label(&mut self, class: &str, (x, y): (f64, f64), direction: Text, text: &str) {
         let (x, y, text) = (Tenths(x + self.shift), Tenths(y), escape(text));
-        let turn =
-            if upright { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+        let turn = match direction {
+            Text::Upright => format!(" transform=\"rotate(-90 {x} {y})\""),
+            Text::Level => String::new(),
+        };
         let _ = writeln!(
             self.text,
             "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" \
@@ -228,7 +230,9 @@ impl Canvas {
                 let thin = if dense { 0.7 } else { 1.2 };
                 let width = thin * (1.0 + 0.5 * f64::from(times)) + if marked { 1.2 } else { 0.0 };
                 self.curve(layout, if marked { "lm" } else { "l" }, line.ends, width);
-                self.multiplicity(layout, line, dense);
+                if !dense {
+                    self.multiplicity(layout, line);
+                }
             }
         }
         for &ends in &scene.missing {
@@ -237,11 +241,11 @@ impl Canvas {
         self.raw("</g>\n");
     }
 
-    fn multiplicity(&mut self, layout: &Layout, line: &Line, dense: bool) {
-        if line.count > 1 && !dense {
+    fn multiplicity(&mut self, layout: &Layout, line: &Bundle) {
+        if line.count > 1 {
             let (a, b) = layout.line(line.ends.0, line.ends.1);
             let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0 - 9.0);
-            self.label("a", middle, false, &format!("x{}", line.count));
+            self.label("a", middle, Text::Level, &format!("x{}", line.count));
         }
     }
 
@@ -320,7 +324,7 @@ impl Canvas {
     fn item(&mut self, layout: &Layout, scene: &Scene, i: usize) {
         let (rect, item) = (layout.boxes[i], &scene.items[i]);
         self.rect(item.layer.name(), rect, 4.0);
-        self.label("n", (rect.x, rect.y), layout.upright, &item.label);
+        self.label("n", (rect.x, rect.y), layout.text, &item.label);
     }
 
     fn hosts(&mut self, layout: &Layout, scene: &Scene, i: usize) {
@@ -330,7 +334,7 @@ impl Canvas {
         }
         let (x, y) = layout.blocks[i];
         let marked = |n: usize| {
-            let here = |p: &&Pointer| p.congested && p.at == i;
+            let here = |p: &&Pointer| p.sign == Sign::Congested && p.at == i;
             scene.pointers.iter().filter(here).any(|p| matches!(p.to, Towards::Host(h) if h == n))
         };
         match block.style {
@@ -340,7 +344,7 @@ impl Canvas {
                     let class = if marked(n) { "lm" } else { "lh" };
                     self.line(class, from, at, 1.2);
                     self.dot(if marked(n) { "hm" } else { "host" }, at, 5.0);
-                    self.label("hl", (at.0, at.1 + 14.0), false, name);
+                    self.label("hl", (at.0, at.1 + 14.0), Text::Level, name);
                 }
             }
             HostStyle::Dots => self.dots(layout, i, block, &marked),
@@ -348,7 +352,7 @@ impl Canvas {
                 let to = (x, if layout.rows { y } else { y + block.h / 2.0 });
                 self.line("lh", layout.host_line(i, 0).0, to, 1.2);
                 self.rect("hb", Rect { x, y: y + block.h / 2.0, w: block.w, h: block.h }, 3.0);
-                self.label("hl", (x, y + block.h / 2.0), layout.upright, &block.caption);
+                self.label("hl", (x, y + block.h / 2.0), layout.text, &block.caption);
             }
         }
     }
@@ -364,7 +368,7 @@ impl Canvas {
             let (class, radius) = if marked(n) { ("hm", 2.8) } else { ("hd", 2.0) };
             self.dot(class, layout.host(i, n), radius);
         }
-        self.label("hl", (x, (y + low + y + block.h) / 2.0 + 1.0), layout.upright, &block.caption);
+        self.label("hl", (x, (y + low + y + block.h) / 2.0 + 1.0), layout.text, &block.caption);
     }
 
     fn pointer(&mut self, layout: &Layout, pointer: &Pointer) {
@@ -373,7 +377,8 @@ impl Canvas {
             Towards::Host(n) => layout.host_line(pointer.at, n),
         };
         let edge = leaves_box(layout.boxes[pointer.at], from, to);
-        if pointer.congested {
+        let congested = pointer.sign == Sign::Congested;
+        if congested {
             self.dot("m", edge, 5.0);
         }
         // on the line, far enough out not to sit on its neighbours; or below the host
@@ -386,8 +391,8 @@ impl Canvas {
                 (to.0, block.1 + layout.hosts[pointer.at].h + 8.0)
             }
         };
-        let at = if pointer.congested { clear_of_boxes(layout, at, &pointer.label) } else { at };
-        self.label(if pointer.congested { "mt" } else { "a" }, at, false, &pointer.label);
+        let at = if congested { clear_of_boxes(layout, at, &pointer.label) } else { at };
+        self.label(if congested { "mt" } else { "a" }, at, Text::Level, &pointer.label);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::diag::Diagnostics;
 use crate::record::FctRecord;
 use crate::text::{Words, integer, shortened};
 use std::path::Path;
-pub use table::{Bucket, Stats, Table};
+pub use table::{Bucket, SlowdownTable, Stats};
 
 /// Reads the text of an `fct.txt`; `path` is for messages.
 pub fn read(path: &Path, text: &str) -> Result<Vec<FctRecord>, Diagnostics> {

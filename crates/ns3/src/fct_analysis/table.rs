@@ -47,14 +47,14 @@ pub struct Bucket {
 
 /// Slowdown by flow size of several runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct SlowdownTable {
     /// The runs' names.
     pub names: Vec<String>,
     /// Smallest flows first.
     pub buckets: Vec<Bucket>,
 }
 
-impl Table {
+impl SlowdownTable {
     /// Cuts each run's flows, sorted by size, into `buckets` parts of equal count. (The original
     /// script uses 20, and leaves out the largest flow of each run by mistake; here all count. Its
     /// percentiles are one rank higher where that is a whole number; here the nearest rank counts.)
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn buckets_have_equal_counts_and_percentiles_of_nearest_rank() {
-        let t = Table::new(&[series("a", 200)], 20);
+        let t = SlowdownTable::new(&[series("a", 200)], 20);
         assert_eq!(t.buckets.len(), 20);
         let b = &t.buckets[1];
         assert_eq!((b.fraction, b.largest), (0.05, 2000));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn fewer_flows_than_buckets_leave_some_out() {
-        let t = Table::new(&[series("a", 3), series("b", 0)], 20);
+        let t = SlowdownTable::new(&[series("a", 3), series("b", 0)], 20);
         assert_eq!(t.buckets.len(), 3);
         assert!(t.buckets.iter().all(|b| b.stats[0].is_some() && b.stats[1].is_none()));
         assert_eq!(t.rows().1[0].len(), 10);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn csv_has_a_line_per_bucket_and_run() {
-        let t = Table::new(&[series("a", 2), series("b,c", 2)], 2);
+        let t = SlowdownTable::new(&[series("a", 2), series("b,c", 2)], 2);
         let csv = t.csv();
         assert_eq!(csv.lines().count(), 5);
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::packet::{ECN, Kind, STACK};
+use crate::mmu::Told;
 use crate::record::TraceEvent;
 use weir_cc::ecn::Mark;
 use weir_cc::{CongestionControl, IntHop};
@@ -36,7 +37,7 @@ impl<C: CongestionControl> Sim<'_, C> {
                 return self.pool.remove(packet);
             }
             if switch.mmu.should_pause(ingress, queue) {
-                self.change_pause(owner, port, queue, true);
+                self.tell(owner, port, queue, Told::Pause);
             }
         }
         self.enqueue(out, queue, packet);
@@ -44,10 +45,10 @@ impl<C: CongestionControl> Sim<'_, C> {
 
     /// Sends the frame first, then takes note of it.
     #[cold]
-    fn change_pause(&mut self, owner: usize, port: u32, queue: usize, pause: bool) {
-        self.send_pfc(port, queue, pause);
+    fn tell(&mut self, owner: usize, port: u32, queue: usize, what: Told) {
+        self.send_pfc(port, queue, what);
         let switch = &mut self.switches[owner];
-        switch.mmu.set_paused((port - switch.first_port) as usize, queue, pause);
+        switch.mmu.note_told((port - switch.first_port) as usize, queue, what);
     }
 
     /// An idle switch port sends: queue 0 first, then the others in turn, a packet each.
@@ -106,7 +107,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             }
         }
         if switch.mmu.should_resume(ingress, queue) {
-            self.change_pause(owner, from, queue, false);
+            self.tell(owner, from, queue, Told::Resume);
         }
     }
 

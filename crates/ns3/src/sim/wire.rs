@@ -2,6 +2,7 @@
 
 use super::packet::{Kind, NONE, Packet};
 use super::{NO_ERRORS, Sim};
+use crate::mmu::Told;
 use crate::queue::Event;
 use crate::record::{PfcRecord, TraceEvent};
 use weir_cc::CongestionControl;
@@ -91,11 +92,12 @@ impl<C: CongestionControl> Sim<'_, C> {
 
     /// Tells the other end of `port` to pause or resume `queue`.
     #[cold]
-    pub(super) fn send_pfc(&mut self, port: u32, queue: usize, pause: bool) {
+    pub(super) fn send_pfc(&mut self, port: u32, queue: usize, what: Told) {
         // Every frame uses up a random stream, for a number in it that nothing depends on.
         self.streams.skip();
         // Receivers only look whether the pause time is above zero.
-        let kind = if pause && self.options.pause_time > 0 { Kind::Pause } else { Kind::Resume };
+        let pauses = what == Told::Pause && self.options.pause_time > 0;
+        let kind = if pauses { Kind::Pause } else { Kind::Resume };
         let waiting = self.egress_bytes(port, queue);
         let packet = self.pool.add(Packet {
             next: NONE,

@@ -83,7 +83,8 @@ pub fn effects(explanation: &Explanation, scored: &[Scored], claims: usize) -> V
             responses.map(|(s, r)| (&s.combination, r.numbers.as_slice())).collect();
         for term in &terms {
             let Some((numbers, settings)) = contrast(explanation, &cells, term) else { continue };
-            let Some((estimate, p)) = estimated(&numbers, exact) else { continue };
+            let found = if exact { stated(&numbers) } else { estimated(&numbers) };
+            let Some((estimate, p)) = found else { continue };
             all.push(Effect { claim, term: term.clone(), log, estimate, p, settings });
         }
     }
@@ -92,13 +93,15 @@ pub fn effects(explanation: &Explanation, scored: &[Scored], claims: usize) -> V
     all
 }
 
-/// The estimate of an effect and its p-value by itself.
-fn estimated(numbers: &[f64], exact: bool) -> Option<(Estimate, f64)> {
-    if exact {
-        let value = *numbers.first()?;
-        let estimate = Estimate { value, interval: Interval::point(value), seeds: numbers.len() };
-        return Some((estimate, if value == 0.0 { 1.0 } else { 0.0 }));
-    }
+/// An effect and its p-value by itself, where nothing is random.
+fn stated(numbers: &[f64]) -> Option<(Estimate, f64)> {
+    let value = *numbers.first()?;
+    let estimate = Estimate { value, interval: Interval::point(value), seeds: numbers.len() };
+    Some((estimate, if value == 0.0 { 1.0 } else { 0.0 }))
+}
+
+/// The estimate of an effect over seeds and its p-value by itself.
+fn estimated(numbers: &[f64]) -> Option<(Estimate, f64)> {
     let p = if numbers.len() < 2 { 1.0 } else { p_of_zero_mean(numbers) };
     Some((mean_at(numbers, ALPHA)?, p))
 }
@@ -140,10 +143,11 @@ fn contrast(
     Some((sums, settings))
 }
 
-/// The effects that can be told from none, strongest first: of each claim at most one per term.
-pub fn strongest(effects: &[Effect], pairs: bool) -> Vec<&Effect> {
+/// The effects of terms of so many factors that can be told from none, strongest first: of each
+/// claim at most one per term.
+pub fn strongest(effects: &[Effect], factors: usize) -> Vec<&Effect> {
     let size = |e: &Effect| libm::fabs(e.estimate.value);
-    let wanted = |e: &&Effect| e.clear() && (e.term.len() == 2) == pairs && e.log;
+    let wanted = |e: &&Effect| e.clear() && e.term.len() == factors && e.log;
     let mut all: Vec<&Effect> = effects.iter().filter(wanted).collect();
     // what survives the correction first
     all.sort_by(|a, b| b.present().cmp(&a.present()).then(size(b).total_cmp(&size(a))));
@@ -205,7 +209,7 @@ mod tests {
         assert!(value(&all, &[(2, 1)]).abs() < 1e-12);
         let shown = all[0].shown();
         assert!((shown.value - libm::exp(3.0)).abs() < 1e-9);
-        assert_eq!(strongest(&all, true)[0].term, [(0, 1), (1, 1)]);
+        assert_eq!(strongest(&all, 2)[0].term, [(0, 1), (1, 1)]);
     }
 
     /// Jain's cache and memory example: changes are twice (interactions four times) his effects of
@@ -249,7 +253,7 @@ mod tests {
 
     #[test]
     fn where_nothing_is_random_an_effect_is_exact() {
-        assert_eq!(estimated(&[2.0], true).expect("one").0.interval, Interval::point(2.0));
-        assert_eq!(estimated(&[2.0], false).expect("one").1, 1.0);
+        assert_eq!(stated(&[2.0]).expect("one").0.interval, Interval::point(2.0));
+        assert_eq!(estimated(&[2.0]).expect("one").1, 1.0);
     }
 }

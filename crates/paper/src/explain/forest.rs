@@ -19,7 +19,7 @@ const LEFT: f64 = 250.0;
 const WIDTH: f64 = 900.0;
 
 /// A line of the drawing: words, and the term whose effects stand beside them.
-struct Line {
+struct ForestLine {
     words: String,
     indent: f64,
     heading: bool,
@@ -84,13 +84,13 @@ fn columns(study: &Study<'_>, found: &Found) -> Vec<usize> {
 }
 
 /// Departures by factor, then the interactions that are strongest in what is drawn.
-fn lines(study: &Study<'_>, found: &Found, columns: &[usize]) -> Vec<Line> {
+fn lines(study: &Study<'_>, found: &Found, columns: &[usize]) -> Vec<ForestLine> {
     let explanation = study.explanation;
     let mut all = Vec::new();
     for (i, factor) in explanation.factors.iter().enumerate() {
         let primary = &factor.levels[factor.primary].label;
         for words in wrap(&format!("{} (primary: {primary})", factor.name), LEFT - 8.0) {
-            all.push(Line { words, indent: 0.0, heading: true, term: None });
+            all.push(ForestLine { words, indent: 0.0, heading: true, term: None });
         }
         for (l, level) in factor.levels.iter().enumerate().filter(|(l, _)| *l != factor.primary) {
             push(&mut all, &level.label, vec![(i, l)]);
@@ -106,7 +106,7 @@ fn lines(study: &Study<'_>, found: &Found, columns: &[usize]) -> Vec<Line> {
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
     if !pairs.is_empty() {
         let words = "both together, beyond their product".to_owned();
-        all.push(Line { words, indent: 0.0, heading: true, term: None });
+        all.push(ForestLine { words, indent: 0.0, heading: true, term: None });
     }
     for (_, term) in pairs.into_iter().take(MOST_PAIRS) {
         let words: Vec<String> =
@@ -117,12 +117,12 @@ fn lines(study: &Study<'_>, found: &Found, columns: &[usize]) -> Vec<Line> {
 }
 
 /// Adds the words of a term; its effects stand beside the last line.
-fn push(all: &mut Vec<Line>, words: &str, term: Term) {
+fn push(all: &mut Vec<ForestLine>, words: &str, term: Term) {
     let pieces = wrap(words, LEFT - 24.0);
     let last = pieces.len() - 1;
     for (k, words) in pieces.into_iter().enumerate() {
         let term = (k == last).then(|| term.clone());
-        all.push(Line { words, indent: 14.0, heading: false, term });
+        all.push(ForestLine { words, indent: 14.0, heading: false, term });
     }
 }
 
@@ -169,7 +169,7 @@ fn axis(effects: &[&Effect]) -> (Axis, f64) {
     (Axis::between("", Unit::Number, least, most), 0.0)
 }
 
-fn column(scene: &mut Scene, found: &Found, claim: usize, lines: &[Line], place: &Place) {
+fn column(scene: &mut Scene, found: &Found, claim: usize, lines: &[ForestLine], place: &Place) {
     let Place { x, w, above, bottom } = *place;
     let drawn =
         |e: &&Effect| e.claim == claim && lines.iter().any(|l| l.term.as_ref() == Some(&e.term));

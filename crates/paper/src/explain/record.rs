@@ -57,7 +57,7 @@ pub struct Record {
     /// The claims whose numbers stand in the table.
     pub quantities: Vec<QuantityShown>,
     /// The best by number of departures.
-    pub best: Vec<Row>,
+    pub best: Vec<TriedRow>,
     /// What it comes to.
     pub sentences: Vec<String>,
     /// The strongest effects, then the strongest interactions.
@@ -101,7 +101,7 @@ pub struct Departure {
 
 /// A combination and what came out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct TriedRow {
     /// How it departs from the primary reading.
     pub departures: Vec<Departure>,
     /// How many claims hold.
@@ -126,7 +126,7 @@ pub struct Confirmed {
     /// How many claims could be judged.
     pub claims: usize,
     /// What came out.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TriedRow>,
 }
 
 /// What came out of a confirmation.
@@ -198,7 +198,7 @@ fn number(claim: &Claim, v: &Verdict) -> String {
     }
 }
 
-fn row(study: &Study<'_>, claims: &[Scorable], scored: &Scored, ties: Vec<String>) -> Row {
+fn row(study: &Study<'_>, claims: &[Scorable], scored: &Scored, ties: Vec<String>) -> TriedRow {
     let explanation = study.explanation;
     let columns: Vec<String> = quantities(study).into_iter().map(|q| q.claim).collect();
     let departure = |f: usize| {
@@ -212,7 +212,7 @@ fn row(study: &Study<'_>, claims: &[Scorable], scored: &Scored, ties: Vec<String
         let at = claims.iter().position(|c| c.name == *name);
         at.map_or_else(String::new, |i| number(&claims[i].claim, &scored.verdicts[i]))
     };
-    Row {
+    TriedRow {
         departures: explanation
             .departures(&scored.combination)
             .into_iter()
@@ -313,8 +313,8 @@ impl Record {
         };
         let scaled = |e: &&crate::Experiment| format!("{}: {}", e.id, explanation.quick_of(e).says);
         let mut effects = Vec::new();
-        for pairs in [false, true] {
-            let strongest = effects::strongest(&found.effects, pairs).into_iter().take(MOST);
+        for factors in [1, 2] {
+            let strongest = effects::strongest(&found.effects, factors).into_iter().take(MOST);
             effects.extend(strongest.map(|e| effect_words(study, found, e)));
         }
         Self {
@@ -347,7 +347,7 @@ impl Record {
     }
 
     /// Rows of the table: with more departures than the last of them no more claims hold.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[TriedRow] {
         let most = self.best.iter().map(|r| r.held).max().unwrap_or(0);
         let last = self.best.iter().position(|r| r.held == most);
         &self.best[..last.map_or(0, |i| i + 1)]

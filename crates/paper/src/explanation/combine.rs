@@ -122,7 +122,7 @@ impl Explanation {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::{Factor, Level};
+    use super::super::{Applies, Factor, Level};
     use super::*;
     use space as space_of;
 
@@ -137,7 +137,7 @@ pub(crate) mod tests {
         let factor = |(i, n): (usize, &usize)| Factor {
             name: format!("f{i}"),
             place: "open".into(),
-            all: false,
+            applies: Applies::ToPrimary,
             experiments: Vec::new(),
             levels: (0..*n).map(level).collect(),
             primary: 0,
@@ -191,7 +191,7 @@ pub(crate) mod tests {
     #[test]
     fn variants_that_differ_in_nothing_share_a_name() {
         let mut space = space(&[2, 2], 8);
-        space.factors[1].all = true;
+        space.factors[1].applies = Applies::ToAll;
         let [one, other] = [vec![1, 0], vec![1, 1]].map(Combination);
         assert_eq!(space.label("V", &one), "V [10]");
         assert_eq!(space.label("W", &one), space.label("W", &space.primary()));

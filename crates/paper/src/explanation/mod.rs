@@ -82,14 +82,23 @@ pub struct Factor {
     pub name: String,
     /// Where the paper leaves it open, or states it.
     pub place: String,
-    /// Whether it changes all variants of an experiment; else those of the primary reading.
-    pub all: bool,
+    /// The variants of an experiment that it changes.
+    pub applies: Applies,
     /// The experiments that it changes; empty: all.
     pub experiments: Vec<String>,
     /// What it can be.
     pub levels: Vec<Level>,
     /// Which of them is the primary reading.
     pub primary: usize,
+}
+
+/// Which variants of an experiment a factor changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// All.
+    ToAll,
+    /// Those of the primary reading.
+    ToPrimary,
 }
 
 /// One possibility of a factor.
@@ -141,7 +150,7 @@ impl Factor {
 
     /// Whether it changes a variant.
     fn changes_variant(&self, explanation: &Explanation, variant: &str) -> bool {
-        self.all || explanation.variants.iter().any(|v| v == variant)
+        self.applies == Applies::ToAll || explanation.variants.iter().any(|v| v == variant)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::claim::{Claim, Rule, Sort};
 use super::super::experiment::{Experiment, Mode, Quick, Work, quick};
 use super::super::keys;
-use super::{Explanation, FILE, Factor, Level, Written, of_scenario};
+use super::{Applies, Explanation, FILE, Factor, Level, Written, of_scenario};
 use weir_scenario::Fields;
 use weir_scenario::ports::matches;
 use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, Value, parse};
@@ -173,7 +173,8 @@ impl<'r> Context<'r, '_> {
         let measured = |c: &Claim| !matches!(c.rule, Rule::NotMeasured { .. });
         let own = |c: &Claim| ids.contains(&c.experiment) && measured(c) && !c.calibrated;
         let changed = |c: &Claim| {
-            let all = factors.iter().any(|f| f.all && f.touches(&c.experiment));
+            let all =
+                factors.iter().any(|f| f.applies == Applies::ToAll && f.touches(&c.experiment));
             all || c.operands().any(|o| variants.contains(&o.variant))
         };
         let patterns = self.f.names_at("claims");
@@ -262,7 +263,7 @@ impl<'r> Context<'r, '_> {
     ) {
         for e in named.iter().filter(|e| factor.touches(&e.id)) {
             let Some(grid) = grid_of(self.experiments, e) else { continue };
-            let own = |label: &String| factor.all || variants.contains(label);
+            let own = |label: &String| factor.applies == Applies::ToAll || variants.contains(label);
             for spec in grid.variants.iter().filter(|v| own(&v.label)) {
                 let bare = factor.levels.iter().flat_map(|l| &l.changes);
                 let bare =
@@ -304,7 +305,7 @@ fn factor(f: &mut Fields<'_>, named: &[&Experiment]) -> Option<Factor> {
     if applies.span.is_none() && f.given("applies") {
         return None;
     }
-    let all = applies.value == "all";
+    let applies = if applies.value == "all" { Applies::ToAll } else { Applies::ToPrimary };
     let experiments = f.names_at("experiments");
     let ids: Vec<&str> = named.iter().map(|e| e.id.as_str()).collect();
     let mut own = Vec::new();
@@ -319,7 +320,7 @@ fn factor(f: &mut Fields<'_>, named: &[&Experiment]) -> Option<Factor> {
     for item in f.tables(&keys::LEVEL) {
         let header = "[[explain.factor.level]]".to_owned();
         let mut f = Fields::open(header, keys::LEVEL.keys, Some(item), f.out).from_first_key();
-        let (level, at) = (level(&mut f, all), f.span);
+        let (level, at) = (level(&mut f, applies), f.span);
         if levels.iter().any(|other| other.label == level.label) {
             f.error(format!("two levels are called `{}`", level.label), at, "");
         } else if levels.iter().any(|other| same_changes(other, &level)) {
@@ -347,32 +348,32 @@ fn factor(f: &mut Fields<'_>, named: &[&Experiment]) -> Option<Factor> {
         let title = format!("no level of `{name}` is primary");
         f.error(title, at, "write primary = true with the one of the primary reading");
     }
-    Some(Factor { name, place, all, experiments: own, levels, primary: primary? })
+    Some(Factor { name, place, applies, experiments: own, levels, primary: primary? })
 }
 
-fn level(f: &mut Fields<'_>, all: bool) -> Level {
+fn level(f: &mut Fields<'_>, applies: Applies) -> Level {
     f.check_cells(&["label", "contradicts"]);
     let label = f.required("label");
     let contradicts = match f.given("contradicts") {
         false => String::new(),
         true => f.required("contradicts"),
     };
-    let changes = changes_of(f, all);
+    let changes = changes_of(f, applies);
     let full = f.item("full").map(|item| {
         let mut full = Fields::open("full".to_owned(), keys::LEVEL.keys, Some(item), f.out);
-        changes_of(&mut full, all)
+        changes_of(&mut full, applies)
     });
     Level { label, contradicts, changes, full }
 }
 
 /// The keys of a level that change something.
-fn changes_of(f: &mut Fields<'_>, all: bool) -> Vec<Written> {
+fn changes_of(f: &mut Fields<'_>, applies: Applies) -> Vec<Written> {
     let mut changes = Vec::new();
     for (key, at, item) in f.rest() {
         if matches!(key.as_str(), "scheme" | "cc" | "variant") {
             let title = format!("a level does not change `{key}`");
             f.error(title, *at, "name another variant in `variants`");
-        } else if all && !of_scenario(key) {
+        } else if applies == Applies::ToAll && !of_scenario(key) {
             let title = format!("`{key}` is not a section of a scenario");
             let label = "for all variants, parameters of schemes are written as \
                 flow-control.SCHEME.NAME";

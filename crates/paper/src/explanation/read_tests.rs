@@ -33,7 +33,7 @@ impl Drop for Copy {
 
 fn load(text: &str) -> Result<Paper, String> {
     let copy = Copy::new(text);
-    Paper::load(&copy.0).map_err(|p| p.render(false))
+    Paper::load(&copy.0).map_err(|p| p.to_string())
 }
 
 const HEAD: &str = "[[explain]]
@@ -80,7 +80,8 @@ fn an_explanation_has_the_claims_that_its_factors_can_move() {
     // not what is not measured, nor what is about another experiment
     assert_eq!(ids, ["bystanders", "gain", "middle", "queue", "state"]);
     assert_eq!((e.count(), e.design(), e.seeds.len()), (4, Design::Full, 3));
-    assert_eq!((e.factors[1].all, e.factors[0].levels[1].contradicts.as_str()), (true, "Table 2"));
+    assert_eq!(e.factors[1].applies, super::Applies::ToAll);
+    assert_eq!(e.factors[0].levels[1].contradicts, "Table 2");
     let named = load(&format!("{HEAD}claims = [\"ga*\"]\nquantities = [\"gain\"]\n{FACTORS}"));
     let named = named.expect("read");
     assert_eq!(named.explanations[0].claims, named.explanations[0].quantities);

@@ -74,7 +74,7 @@ mod tests {
         let id = sources.add("claims.toml", format!("{head}metric = \"fct_mean_ps\"\n{keys}\n"));
         let mut out = Diagnostics::default();
         let mut claims = claim_read::read(&sources, id, &[&scope], &mut out);
-        assert!(!out.has_errors(), "{}", out.render(&sources, false));
+        assert!(!out.has_errors(), "{}", out.plain(&sources));
         claims.remove(0)
     }
 

@@ -31,7 +31,7 @@ fn read(text: &str) -> Result<Claim, String> {
     let claims = claim_read::read(&sources, id, &[&scope(), &other], &mut out);
     match claims.into_iter().next() {
         Some(claim) if !out.has_errors() => Ok(claim),
-        _ => Err(out.render(&sources, false)),
+        _ => Err(out.plain(&sources)),
     }
 }
 

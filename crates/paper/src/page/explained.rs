@@ -1,7 +1,7 @@
 //! What would have to be true, on the page.
 
 use crate::explain::Record;
-use crate::explain::record::Row;
+use crate::explain::record::TriedRow;
 use weir_core::markup::Html;
 use weir_core::{format, html};
 
@@ -47,7 +47,7 @@ pub(super) fn section(e: &Explained) -> Html {
     )
 }
 
-fn table(r: &Record, rows: &[Row], claims: usize) -> Html {
+fn table(r: &Record, rows: &[TriedRow], claims: usize) -> Html {
     let heads: Html =
         r.quantities.iter().map(|q| html!("<th title=\"{}\">{}</th>", q.claim, q.says)).collect();
     let mut body = Html::default();

@@ -32,7 +32,7 @@ fn row_of(marks: &[(&str, Judgement)]) -> ClaimRow {
     }
 }
 
-fn lab() -> Vec<Part> {
+fn lab() -> Vec<ShownPaper> {
     let four = |reproduced, not_reproduced| Four { reproduced, not_reproduced, ..Four::default() };
     let counts = Counts {
         statements: 2,
@@ -63,7 +63,7 @@ fn lab() -> Vec<Part> {
         counts,
         discussions: vec![why],
     };
-    vec![Part {
+    vec![ShownPaper {
         id: "a".into(),
         short: "A".into(),
         title: "On A".into(),
@@ -74,7 +74,7 @@ fn lab() -> Vec<Part> {
     }]
 }
 
-fn shown(parts: &[Part], mode: &str) -> String {
+fn shown(parts: &[ShownPaper], mode: &str) -> String {
     page(parts, &parts[0].counts, &Head { mode, changed: "", version: "1.0" })
 }
 

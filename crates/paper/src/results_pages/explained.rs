@@ -3,7 +3,7 @@
 use super::plain;
 use crate::catalogue::Paper;
 use crate::explain::Record;
-use crate::explain::record::{FILE, Row};
+use crate::explain::record::{FILE, TriedRow};
 use std::fmt::Write as _;
 use std::path::Path;
 use weir_core::format;
@@ -57,7 +57,7 @@ fn section(r: &Record, directory: &str) -> String {
     out
 }
 
-fn table(r: &Record, rows: &[Row], claims: usize) -> String {
+fn table(r: &Record, rows: &[TriedRow], claims: usize) -> String {
     let mut heads = vec![String::new(), "contradicts".to_owned()];
     heads.extend(r.quantities.iter().map(|q| plain(&q.says)));
     heads.push(format!("claims held, of {claims}"));

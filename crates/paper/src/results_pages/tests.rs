@@ -9,7 +9,7 @@ fn texts_do_not_become_markup() {
 }
 
 fn published(id: &str, verdicts: &[(&str, &str, Judgement)]) -> Published {
-    let row = |(claim, variant, judgement): &(&str, &str, Judgement)| Row {
+    let row = |(claim, variant, judgement): &(&str, &str, Judgement)| VerdictRow {
         claim: (*claim).into(),
         place: "Fig. 1".into(),
         says: format!("says {claim}"),

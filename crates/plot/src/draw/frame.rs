@@ -19,7 +19,23 @@ pub(super) struct Frame<'a> {
     upright: bool,
     direct: bool,
     strip: Option<Strip>,
-    brief: bool,
+    detail: Detail,
+}
+
+/// What words beside bars say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// The value, the largest, and the note.
+    Full,
+    /// Not the largest.
+    Brief,
+}
+
+/// Whether an axis has lines across the plot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GridLines {
+    Drawn,
+    Omitted,
 }
 
 /// Where a panel goes, and what it has in common with the others of its figure.
@@ -34,8 +50,8 @@ pub(super) struct Place {
     pub(super) shape: f64,
     /// Room for words beside bars.
     pub(super) notes: f64,
-    /// Whether these words are the values alone.
-    pub(super) brief: bool,
+    /// What these words say.
+    pub(super) detail: Detail,
     /// Whether lines carry their names at their ends.
     pub(super) direct: bool,
     /// For a panel that is one of several strips.
@@ -94,15 +110,16 @@ pub(super) fn title_lines(panel: &Panel, size: &Size, height: f64) -> Vec<String
     lines.iter().map(|line| clip(line, size.text, Weight::Regular, room)).collect()
 }
 
-/// Whether there is no room for all that could stand beside bars.
-pub(super) fn brief_notes(panels: &[Panel], size: &Size) -> bool {
-    note_room(panels, size, false) > size.width * 0.4
+/// As much as there is room for beside bars.
+pub(super) fn note_detail(panels: &[Panel], size: &Size) -> Detail {
+    let fits = note_room(panels, size, Detail::Full) <= size.width * 0.4;
+    if fits { Detail::Full } else { Detail::Brief }
 }
 
 /// Room for what stands beside the bars of these panels.
-pub(super) fn note_room(panels: &[Panel], size: &Size, brief: bool) -> f64 {
+pub(super) fn note_room(panels: &[Panel], size: &Size, detail: Detail) -> f64 {
     let bars = panels.iter().flat_map(|p| all_bars(p).map(move |b| (p, b)));
-    bars.map(|(p, b)| wide(&note_text(p, b, brief), size)).fold(0.0, f64::max)
+    bars.map(|(p, b)| wide(&note_text(p, b, detail), size)).fold(0.0, f64::max)
 }
 
 fn all_bars(panel: &Panel) -> impl Iterator<Item = &Bar> {
@@ -159,7 +176,7 @@ impl<'a> Frame<'a> {
         if let Across::Rows { names } = &panel.across {
             return Self::rows(panel, size, place, names);
         }
-        let Place { x, y, width, left, shape, direct, strip, brief, .. } = place;
+        let Place { x, y, width, left, shape, direct, strip, detail, .. } = place;
         let right = match direct {
             true => widest(panel.series.iter().map(|s| s.name.as_str()), size) + t,
             false => t * 1.2,
@@ -174,7 +191,7 @@ impl<'a> Frame<'a> {
             }
             _ => false,
         };
-        Self { panel, size, plot, left: x, upright, direct, strip, brief }
+        Self { panel, size, plot, left: x, upright, direct, strip, detail }
     }
 
     fn rows(panel: &'a Panel, size: &'a Size, place: Place, names: &[String]) -> Self {
@@ -191,13 +208,13 @@ impl<'a> Frame<'a> {
             upright: false,
             direct: false,
             strip: None,
-            brief: place.brief,
+            detail: place.detail,
         }
     }
 
     /// What stands beside a bar.
     pub(super) fn note(&self, bar: &Bar) -> String {
-        note_text(self.panel, bar, self.brief)
+        note_text(self.panel, bar, self.detail)
     }
 
     pub(super) fn title_x(&self) -> f64 {
@@ -246,7 +263,7 @@ impl<'a> Frame<'a> {
     pub(super) fn draw(&self, scene: &mut Scene) {
         match &self.panel.across {
             Across::Rows { names } => {
-                self.horizontal_axis(scene, &self.panel.up, true);
+                self.horizontal_axis(scene, &self.panel.up, GridLines::Drawn);
                 for (i, name) in names.iter().enumerate() {
                     let (t, slot) = (self.size.text, self.plot.h / names.len() as f64);
                     let y = self.plot.y + slot * (i as f64 + 0.5) + t * 0.33;
@@ -257,7 +274,7 @@ impl<'a> Frame<'a> {
             }
             Across::Values(axis) => {
                 self.vertical_axis(scene);
-                self.horizontal_axis(scene, axis, false);
+                self.horizontal_axis(scene, axis, GridLines::Omitted);
             }
             Across::Names { names, label } => {
                 self.vertical_axis(scene);
@@ -298,7 +315,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Ticks, labels and title of a horizontal axis at the lower edge.
-    fn horizontal_axis(&self, scene: &mut Scene, axis: &Axis, grid: bool) {
+    fn horizontal_axis(&self, scene: &mut Scene, axis: &Axis, lines: GridLines) {
         let (t, plot) = (self.size.text, self.plot);
         let base = plot.bottom();
         scene.push(Item::line((plot.x, base), (plot.right(), base), Paint::Soft, 0.8));
@@ -319,7 +336,7 @@ impl<'a> Frame<'a> {
         for Tick { value, text } in ticks {
             let x = plot.x + plot.w * axis.at(value);
             let long = if text.is_empty() { t * 0.18 } else { t * 0.33 };
-            if grid {
+            if lines == GridLines::Drawn {
                 scene.push(Item::line((x, plot.y), (x, base), Paint::Grid, 0.6));
             }
             scene.push(Item::line((x, base), (x, base + long), Paint::Soft, 0.8));
@@ -425,10 +442,10 @@ impl<'a> Frame<'a> {
 
 /// What there is to say of a bar: its value, the largest, and its note.
 pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
-    note_text(panel, bar, false)
+    note_text(panel, bar, Detail::Full)
 }
 
-fn note_text(panel: &Panel, bar: &Bar, brief: bool) -> String {
+fn note_text(panel: &Panel, bar: &Bar, detail: Detail) -> String {
     let unit = panel.up.unit;
     let value = bar.value.map(|v| show(unit, v)).unwrap_or_default();
     let error = match (bar.value, bar.error) {
@@ -436,7 +453,7 @@ fn note_text(panel: &Panel, bar: &Bar, brief: bool) -> String {
         _ => String::new(),
     };
     let most = match (bar.value, bar.whisker) {
-        (Some(v), Some(most)) if most > v * 1.005 && !brief => {
+        (Some(v), Some(most)) if most > v * 1.005 && detail == Detail::Full => {
             format!(", up to {}", show(unit, most))
         }
         _ => String::new(),

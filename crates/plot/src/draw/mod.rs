@@ -76,8 +76,8 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
     };
     let left = figure.panels.iter().map(left).fold(0.0, f64::max);
     // bars of all panels begin and end at the same places
-    let brief = frame::brief_notes(&figure.panels, size);
-    let notes = frame::note_room(&figure.panels, size, brief);
+    let detail = frame::note_detail(&figure.panels, size);
+    let notes = frame::note_room(&figure.panels, size, detail);
     for row in figure.panels.chunks(columns) {
         let mut bottom = y;
         // plots of a row begin at one height and have the same one
@@ -88,7 +88,7 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
         for (i, panel) in row.iter().enumerate() {
             let x = i as f64 * (width + size.gap());
             let y = y + head;
-            let place = Place { x, y, width, left, shape, notes, brief, direct, strip: None };
+            let place = Place { x, y, width, left, shape, notes, detail, direct, strip: None };
             let frame = Frame::new(panel, size, place);
             if !panel.title.is_empty() {
                 let title = clip(&panel.title, size.text, Weight::Bold, width);
@@ -121,7 +121,7 @@ fn strips(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64) -> f64 {
             left,
             shape,
             notes: 0.0,
-            brief: false,
+            detail: frame::Detail::Full,
             direct: false,
             strip,
         };

@@ -75,7 +75,8 @@ pub(crate) fn sentence(c: &Comparison<'_>) -> Option<String> {
     }
     let collective = |job: &Arc<Job>| matches!(job.work, Work::Collective(_));
     let noun = if jobs.iter().all(collective) { "collective" } else { "step" };
-    let mut rows: Vec<Row<'_>> = c.groups.iter().filter_map(|g| Row::new(g, jobs.len())).collect();
+    let mut rows: Vec<SchemeSteps<'_>> =
+        c.groups.iter().filter_map(|g| SchemeSteps::new(g, jobs.len())).collect();
     rows.sort_by(|a, b| a.mean.total_cmp(&b.mean));
     Some(match rows.as_slice() {
         [] => format!("No {noun} ended."),
@@ -95,7 +96,7 @@ pub(crate) fn sentence(c: &Comparison<'_>) -> Option<String> {
 }
 
 /// All jobs under one scheme together.
-struct Row<'a> {
+struct SchemeSteps<'a> {
     label: &'a str,
     /// Iterations that ended, and that there were to be.
     ended: u64,
@@ -105,7 +106,7 @@ struct Row<'a> {
     exposed: f64,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SchemeSteps<'a> {
     /// `None` if no iteration ended.
     fn new(g: &'a Group<'_>, jobs: usize) -> Option<Self> {
         let all: Vec<StepSummary> = (0..jobs).filter_map(|p| StepSummary::new(g, p)).collect();

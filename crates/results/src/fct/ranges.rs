@@ -135,6 +135,7 @@ fn spread(run: &Seeded, range: &SizeRange) -> Option<Spread> {
 mod tests {
     use super::super::{Wanted, read};
     use super::*;
+    use weir_scenario::text::Colour;
 
     const FILE: &str = "variant,scheme,seed,class,size,slowdown\n\
         BFC-8Q,bfc,1,a,1000,1\nBFC-8Q,bfc,1,a,2000,3\nBFC-8Q,bfc,2,a,1000,4\n\
@@ -155,7 +156,7 @@ mod tests {
         let large = ranges.rows[1].1[0].expect("a flow");
         assert_eq!((large.figures[3].mean, large.figures[3].half_width), (9.0, 0.0));
         assert_eq!(ranges.rows[1].1[1], None);
-        let text = ranges.text(Layout { width: 200, colour: false });
+        let text = ranges.text(Layout { width: 200, colour: Colour::Off });
         assert!(text.contains("3.00 ±424 %") && text.contains("Means over seeds"), "{text}");
         assert_eq!(ranges.json()["sizes"][0]["runs"][1]["p99"]["mean"], 2.0);
         assert_eq!(ranges.csv().lines().count(), 4);

@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use weir_core::rng::mix;
 use weir_ns3::record::{FctRecord, PfcRecord, Progress, QueueDistribution, Recorder, TraceRecord};
-use weir_ns3::{Counters, Outcome};
+use weir_ns3::{Counters, RunEnd};
 
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub fn run(inputs: &Inputs, files: Files, meter: &Meter) -> io::Result<Ns3Run> {
     let first = inputs.flows.first().map_or(0, Flow::start_ns);
     let mut watch = Watch { files, meter, first, fct: Vec::new(), pauses: 0, digest: 0x7765_6972 };
     let (wall, cpu) = (Instant::now(), thread_seconds());
-    let Outcome { counters, reason } = weir_ns3::run(inputs, &mut watch);
+    let RunEnd { counters, reason } = weir_ns3::run(inputs, &mut watch);
     let wall_seconds = wall.elapsed().as_secs_f64();
     let perf = Perf {
         packet_hops: counters.packet_hops(),

@@ -123,9 +123,9 @@ pub fn compare(inputs: &Inputs, changes: &Changes, meter: &Meter) -> Result<Comp
     }
     let made = convert("native", "config.txt", &source, FlowsIn::Scenario, changes.ways);
     let read = Experiment::read("native", &made.scenario, Files::default(), &changes.sets);
-    let experiment = read.map_err(|problems| problems.render(false))?;
+    let experiment = read.map_err(|problems| problems.to_string())?;
     let variant =
-        experiment.variant(None, None, changes.seed).map_err(|problems| problems.render(false))?;
+        experiment.variant(None, None, changes.seed).map_err(|problems| problems.to_string())?;
     let native = run(&experiment, variant, meter, 0).map_err(|e| e.to_string())?;
     if native.interrupted() {
         return Err("interrupted".into());

@@ -18,15 +18,13 @@ pub enum Formats {
 }
 
 impl Formats {
-    /// CSV, with Parquet if that is asked for; `None` when the program was built without it.
-    pub const fn new(parquet: bool) -> Option<Self> {
-        match parquet {
-            false => Some(Self::Csv),
-            #[cfg(feature = "parquet")]
-            true => Some(Self::CsvAndParquet),
-            #[cfg(not(feature = "parquet"))]
-            true => None,
-        }
+    /// CSV and Parquet; `None` when the program was built without it.
+    pub const fn with_parquet() -> Option<Self> {
+        #[cfg(feature = "parquet")]
+        let both = Some(Self::CsvAndParquet);
+        #[cfg(not(feature = "parquet"))]
+        let both = None;
+        both
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The prefix keeps them apart from all other files, whatever a probe is called.
 
-use super::tables::{Of, Table, with_run};
+use super::tables::{Of, TableFile, with_run};
 use crate::column::{Heading, Kind, Value, headings};
 use crate::comparison::Comparison;
 use crate::run::Run;
@@ -43,8 +43,8 @@ impl<'a> ProbeTable<'a> {
     }
 
     /// The same, as all tables are written.
-    pub(super) fn table(&self) -> Table<'_> {
-        Table::made(&*self.name, self.headings.clone(), |to| {
+    pub(super) fn table(&self) -> TableFile<'_> {
+        TableFile::made(&*self.name, self.headings.clone(), |to| {
             for &(e, run, of) in &self.runs {
                 for row in of.rows() {
                     let names = with_run::<()>(Vec::new());

@@ -14,7 +14,7 @@ use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{FlowRecord, PortRecord, Sample, TcpRecord};
 
 /// One table.
-pub(super) struct Table<'a> {
+pub(super) struct TableFile<'a> {
     /// The name of its file, without ending.
     pub(super) name: Cow<'a, str>,
     headings: Vec<Heading>,
@@ -25,7 +25,7 @@ pub(super) struct Table<'a> {
 /// whole.
 type Fill<'a> = Box<dyn FnOnce(&mut dyn Sink) -> io::Result<()> + 'a>;
 
-impl<'a> Table<'a> {
+impl<'a> TableFile<'a> {
     fn new<T: 'a>(
         name: &'static str,
         columns: Vec<Column<T>>,
@@ -104,7 +104,7 @@ pub(super) fn with_run<'a, T>(own: Vec<Column<Of<'a, T>>>) -> Vec<Column<Of<'a, 
 }
 
 /// The tables of a comparison, all runs in each.
-pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
+pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<TableFile<'a>> {
     /// All rows of all runs.
     fn of<'a, T: 'a, I: IntoIterator<Item = T> + 'a>(
         c: &'a Comparison<'_>,
@@ -119,32 +119,32 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         flow_columns.extend(blame_tables::flow_columns());
     }
     let mut all = vec![
-        Table::new("flows", flow_columns, of(c, |_, run| &run.outcome.flows)),
-        Table::new("ports", port_columns(), of(c, |_, run| &run.outcome.ports)),
-        Table::new("queues", queue_columns(), of(c, bins)),
-        Table::new("pauses", pause_tables::event_columns(), of(c, pause_tables::events)),
-        Table::new("pause-edges", pause_tables::edge_columns(), of(c, pause_tables::edges)),
-        Table::new("victims", pause_tables::victim_columns(), of(c, pause_tables::victims)),
+        TableFile::new("flows", flow_columns, of(c, |_, run| &run.outcome.flows)),
+        TableFile::new("ports", port_columns(), of(c, |_, run| &run.outcome.ports)),
+        TableFile::new("queues", queue_columns(), of(c, bins)),
+        TableFile::new("pauses", pause_tables::event_columns(), of(c, pause_tables::events)),
+        TableFile::new("pause-edges", pause_tables::edge_columns(), of(c, pause_tables::edges)),
+        TableFile::new("victims", pause_tables::victim_columns(), of(c, pause_tables::victims)),
     ];
     if blamed {
         let rows = of(c, blame_tables::shares);
-        all.push(Table::new("blame", blame_tables::share_columns(), rows));
+        all.push(TableFile::new("blame", blame_tables::share_columns(), rows));
         let rows = of(c, blame_tables::culprits);
-        all.push(Table::new("culprits", blame_tables::culprit_columns(), rows));
+        all.push(TableFile::new("culprits", blame_tables::culprit_columns(), rows));
     }
     if c.groups.iter().any(|g| !g.experiment.traffic.jobs().is_empty()) {
         let rows = of(c, job_tables::iterations);
-        all.push(Table::new("collectives", job_tables::columns(), rows));
+        all.push(TableFile::new("collectives", job_tables::columns(), rows));
         let mut columns = job_tables::step_columns();
         if blamed {
             columns.extend(job_tables::path_columns());
             let rows = of(c, job_tables::links);
-            all.push(Table::new("critical-path", job_tables::link_columns(), rows));
+            all.push(TableFile::new("critical-path", job_tables::link_columns(), rows));
         }
-        all.push(Table::new("steps", columns, of(c, job_tables::iterations)));
+        all.push(TableFile::new("steps", columns, of(c, job_tables::iterations)));
     }
     if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {
-        all.push(Table::new("series", series_columns(), of(c, samples)));
+        all.push(TableFile::new("series", series_columns(), of(c, samples)));
     }
     all
 }
@@ -157,7 +157,7 @@ pub(super) fn job_files(e: &Experiment, run: &Run) -> io::Result<Vec<(&'static s
         [("steps", job_tables::step_columns()), ("collectives", job_tables::columns())]
     {
         let mut text = Vec::new();
-        Table::new(name, columns, rows()).write_csv(&mut text)?;
+        TableFile::new(name, columns, rows()).write_csv(&mut text)?;
         files.push((name, text));
     }
     Ok(files)

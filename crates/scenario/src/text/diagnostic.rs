@@ -84,7 +84,7 @@ impl Diagnostic {
     }
 
     /// The diagnostic as text with source lines and carets.
-    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+    pub fn render(&self, sources: &Sources, colour: Colour) -> String {
         use annotate_snippets::Level as Drawn;
         let level = match self.level {
             Level::Error => Drawn::ERROR,
@@ -98,7 +98,10 @@ impl Diagnostic {
         for help in &self.help {
             group = group.element(Drawn::HELP.message(one_line(help)));
         }
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let renderer = match colour {
+            Colour::On => Renderer::styled(),
+            Colour::Off => Renderer::plain(),
+        };
         // Wide enough that nothing is cut: terminals wrap, files and tests do not care.
         renderer.term_width(400).render(&[group])
     }
@@ -129,6 +132,15 @@ impl Diagnostic {
 
 fn labelled<'a>(mark: Annotation<'a>, label: &'a str) -> Annotation<'a> {
     if label.is_empty() { mark } else { mark.label(one_line(label)) }
+}
+
+/// Whether text has ANSI colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// For files and pipes.
+    Off,
+    /// For terminals.
+    On,
 }
 
 /// Text without control characters and marks of text direction, for terminals: messages quote what
@@ -201,8 +213,13 @@ impl Diagnostics {
         (errors + self.more_errors, self.all.len() - errors + self.more_warnings)
     }
 
+    /// All of them as plain text, separated by blank lines.
+    pub fn plain(&self, sources: &Sources) -> String {
+        self.render(sources, Colour::Off)
+    }
+
     /// All of them as text, separated by blank lines.
-    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+    pub fn render(&self, sources: &Sources, colour: Colour) -> String {
         let mut texts: Vec<String> = self.all.iter().map(|d| d.render(sources, colour)).collect();
         if self.more_errors + self.more_warnings > 0 {
             texts.push(format!("... and {} more", self.more_errors + self.more_warnings));
@@ -222,7 +239,7 @@ mod tests {
         let text = Diagnostic::error("unknown key `rtae`")
             .at(id.span(6..10), "not a key of `[topology]`")
             .nearest(Some("rate"))
-            .render(&sources, false);
+            .render(&sources, Colour::Off);
         assert_eq!(
             text,
             "error: unknown key `rtae`\n --> my.toml:2:1\n  |\n2 | rtae = 2\n  | ^^^^ not a key of \
@@ -240,7 +257,7 @@ mod tests {
         found.push(Diagnostic::warning("odd"));
         assert!(found.has_errors());
         assert_eq!(found.counts(), (1, MOST + 1));
-        assert!(found.render(&Sources::default(), false).ends_with("odd 99\n\n... and 2 more"));
+        assert!(found.plain(&Sources::default()).ends_with("odd 99\n\n... and 2 more"));
     }
 
     #[test]
@@ -248,7 +265,7 @@ mod tests {
         let mut sources = Sources::default();
         let id = sources.add("my.toml", "a = 1");
         let d = Diagnostic::warning("odd").at(id.span(0..1), "");
-        assert!(!d.render(&sources, false).contains('\x1b'));
-        assert!(d.render(&sources, true).contains('\x1b'));
+        assert!(!d.render(&sources, Colour::Off).contains('\x1b'));
+        assert!(d.render(&sources, Colour::On).contains('\x1b'));
     }
 }

@@ -143,7 +143,7 @@ mod tests {
         let mut found = Diagnostics::default();
         let mut table = parse(&sources, id, &mut found);
         apply(&mut table, set, &mut sources, &mut found);
-        (table, found.render(&sources, false))
+        (table, found.plain(&sources))
     }
 
     fn value(table: &Table, path: &[&str]) -> String {

@@ -112,7 +112,7 @@ mod tests {
             let (mut sources, mut out) = (Sources::default(), Diagnostics::default());
             let id = sources.add("x.toml", text);
             refuse_hidden(&parse(&sources, id, &mut out), &mut out);
-            out.render(&sources, false)
+            out.plain(&sources)
         };
         assert_eq!(found("a = \"\"\"\none\n\ttwo\r\nthree\"\"\"\n"), "");
         for (text, part) in [

@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn several_syntax_errors_are_reported_at_once() {
         let (sources, table, found) = read("a = \nb = 2\nb = 3\nc = 4\n");
-        assert_eq!(found.counts(), (2, 0), "{}", found.render(&sources, false));
+        assert_eq!(found.counts(), (2, 0), "{}", found.plain(&sources));
         assert_eq!(table.get("c").unwrap().value, Value::Number("4".into()));
     }
 }

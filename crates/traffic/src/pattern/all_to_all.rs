@@ -75,7 +75,7 @@ impl Pattern for AllToAll {
             );
             return Err(TrafficError::value("gap", "0s", valid));
         }
-        self.sizes.check("size", true)
+        self.sizes.check("size")
     }
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {

@@ -41,7 +41,7 @@ impl Amount {
     /// Refuses amounts that make no sense.
     pub(crate) fn check(&self) -> Result<(), TrafficError> {
         match *self {
-            Self::Size(ref sizes) => sizes.check("size", false),
+            Self::Size(ref sizes) => sizes.check_finite("size"),
             Self::Duration { lasts, .. } if lasts.low > lasts.high || lasts.high == Time::ZERO => {
                 let value = format!("{}..{}", lasts.low, lasts.high);
                 let valid = "a range of durations must be ascending and end above 0";

@@ -126,7 +126,7 @@ impl Incast {
 
 impl Pattern for Incast {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
-        self.sizes.check("size", false)?;
+        self.sizes.check_finite("size")?;
         let (senders, receivers) = self.ends(fabric)?;
         self.check_degree(&senders, &receivers)?;
         self.events_per_second(fabric, &senders, &receivers)?;

@@ -80,7 +80,7 @@ impl Pattern for Permutation {
                 format!("no multiple of the {} hosts, or they send to themselves", hosts.len());
             return Err(TrafficError::value("shift", shift, valid));
         }
-        self.sizes.check("size", true)
+        self.sizes.check("size")
     }
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {

@@ -192,7 +192,7 @@ impl Poisson {
 
 impl Pattern for Poisson {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
-        self.sizes.check("size", false)?;
+        self.sizes.check_finite("size")?;
         let (senders, receivers) = self.ends(fabric)?;
         if let &[only] = receivers.as_slice()
             && senders.contains(only)

@@ -145,11 +145,6 @@ impl Rounds {
         (long * percent).div_ceil(100 - percent).max(self.incast_bursts())
     }
 
-    /// Flows of a round.
-    pub fn flows_per_round(&self) -> u64 {
-        1 + u64::from(self.victims) + self.bursts()
-    }
-
     fn check_counts(&self) -> Result<(), TrafficError> {
         if self.degree == 0 {
             return Err(TrafficError::value(

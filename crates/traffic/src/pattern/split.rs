@@ -202,7 +202,7 @@ impl Pattern for Split {
         if self.window == Time::NEVER {
             return Err(TrafficError::value("window", self.window, "a finite time"));
         }
-        self.sizes.check("size", false)
+        self.sizes.check_finite("size")
     }
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {

@@ -61,18 +61,20 @@ impl Sizes {
         }
     }
 
-    /// Refuses sizes that cannot be drawn; an unlimited size only where `unlimited` allows it.
-    pub(crate) fn check(
-        &self,
-        parameter: &'static str,
-        unlimited: bool,
-    ) -> Result<(), TrafficError> {
+    /// Refuses sizes that cannot be drawn, and an unlimited one.
+    pub(crate) fn check_finite(&self, parameter: &'static str) -> Result<(), TrafficError> {
+        if *self == Self::Fixed(Bytes::MAX) {
+            let valid = "this pattern needs flows that end";
+            return Err(TrafficError::value(parameter, "unlimited", valid));
+        }
+        self.check(parameter)
+    }
+
+    /// Refuses sizes that cannot be drawn.
+    pub(crate) fn check(&self, parameter: &'static str) -> Result<(), TrafficError> {
         let bad = |value: String, valid| Err(TrafficError::value(parameter, value, valid));
         match *self {
             Self::Fixed(Bytes::ZERO) => bad("0 B".into(), "a flow carries at least 1 B"),
-            Self::Fixed(Bytes::MAX) if !unlimited => {
-                bad("unlimited".into(), "this pattern needs flows that end")
-            }
             Self::Uniform { low, high } if low > high || low == Bytes::ZERO => {
                 bad(format!("{low}..{high}"), "a range must be ascending and start at 1 B or more")
             }
@@ -124,9 +126,9 @@ mod tests {
             (Sizes::Uniform { low: Bytes::new(1), high: Bytes::MAX }, "finite"),
             (Sizes::Table { table, scale: Ratio::new(0, 1).unwrap() }, "`scale` is 0"),
         ] {
-            let message = sizes.check("size", false).unwrap_err().to_string();
+            let message = sizes.check_finite("size").unwrap_err().to_string();
             assert!(message.contains(part), "{message:?} lacks {part:?}");
         }
-        assert_eq!(Sizes::Fixed(Bytes::MAX).check("size", true), Ok(()));
+        assert_eq!(Sizes::Fixed(Bytes::MAX).check("size"), Ok(()));
     }
 }

@@ -85,7 +85,7 @@ impl FlowsFound {
 }
 
 /// What a frame adds to a flow.
-struct Part {
+struct FrameFacts {
     tuple: FlowTuple,
     queue_pair: Option<u32>,
     dscp: u8,
@@ -119,7 +119,7 @@ struct Collected {
 const ORIGIN: u64 = 1 << 40;
 
 impl Collected {
-    fn new(part: &Part, time_ns: u64) -> Self {
+    fn new(part: &FrameFacts, time_ns: u64) -> Self {
         let announced = match part.announced {
             Announced::Write { begins: Some(_), .. } => Some(0),
             _ => None,
@@ -139,7 +139,7 @@ impl Collected {
         Self { flow, seen: Ranges::default(), furthest, begun: 0, ended: 0 }
     }
 
-    fn add(&mut self, part: &Part, time_ns: u64) {
+    fn add(&mut self, part: &FrameFacts, time_ns: u64) {
         let (position, bits) = part.position;
         // the distance to the furthest position, as a signed number of so many bits
         let distance = position.wrapping_sub(self.furthest as u32) << (32 - bits);
@@ -219,7 +219,7 @@ impl FlowCollector {
 }
 
 /// What a packet adds to a flow, or why it belongs to none.
-fn part(packet: IpPacket<'_>) -> Result<Part, &'static str> {
+fn part(packet: IpPacket<'_>) -> Result<FrameFacts, &'static str> {
     match packet.protocol {
         protocol::TCP => tcp_part(packet),
         protocol::UDP => roce_part(packet),
@@ -234,13 +234,13 @@ impl IpPacket<'_> {
     }
 }
 
-fn tcp_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+fn tcp_part(ip: IpPacket<'_>) -> Result<FrameFacts, &'static str> {
     let tcp = TcpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
     let payload = ip.len.saturating_sub(tcp.header_len()) as u64;
     if payload == 0 {
         return Err("no payload");
     }
-    Ok(Part {
+    Ok(FrameFacts {
         tuple: ip.tuple(tcp.src_port(), tcp.dst_port()),
         queue_pair: None,
         dscp: ip.dscp,
@@ -251,7 +251,7 @@ fn tcp_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
     })
 }
 
-fn roce_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
+fn roce_part(ip: IpPacket<'_>) -> Result<FrameFacts, &'static str> {
     let udp = UdpView::new(ip.payload).map_err(|_| "damaged or cut off")?;
     if udp.dst_port() != roce::PORT {
         return Err("neither TCP nor RoCEv2");
@@ -274,7 +274,7 @@ fn roce_part(ip: IpPacket<'_>) -> Result<Part, &'static str> {
         true => Announced::Write { begins: len.map(u64::from), ends: opcode.ends_write() },
         false => Announced::Never,
     };
-    Ok(Part {
+    Ok(FrameFacts {
         tuple: ip.tuple(udp.src_port(), udp.dst_port()),
         queue_pair: Some(bth.dest_qp()),
         dscp: ip.dscp,

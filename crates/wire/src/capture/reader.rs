@@ -104,17 +104,27 @@ pub struct CaptureReader<R> {
     /// Where the present block begins.
     begin: u64,
     format: Format,
-    big_endian: bool,
+    order: ByteOrder,
     interfaces: Vec<Interface>,
     /// The first interface of the present section.
     section: usize,
     body: Vec<u8>,
 }
 
-/// A little- or big-endian field of a body whose length was checked.
-fn number(bytes: &[u8], big_endian: bool) -> u64 {
+/// Of the fields of a file, or of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByteOrder {
+    Little,
+    Big,
+}
+
+/// A field of a body whose length was checked.
+fn number(bytes: &[u8], order: ByteOrder) -> u64 {
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
+    match order {
+        ByteOrder::Big => bytes.iter().fold(0, fold),
+        ByteOrder::Little => bytes.iter().rev().fold(0, fold),
+    }
 }
 
 impl<R: Read> CaptureReader<R> {
@@ -125,7 +135,7 @@ impl<R: Read> CaptureReader<R> {
             offset: 0,
             begin: 0,
             format: Format::Pcapng,
-            big_endian: false,
+            order: ByteOrder::Little,
             interfaces: Vec::new(),
             section: 0,
             body: Vec::new(),
@@ -138,13 +148,13 @@ impl<R: Read> CaptureReader<R> {
             reader.section()?;
             return Ok(reader);
         }
-        for big_endian in [false, true] {
-            let ticks = match number(&first, big_endian) as u32 {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let ticks = match number(&first, order) as u32 {
                 PCAP_MICROSECONDS => 1_000_000,
                 PCAP_NANOSECONDS => 1_000_000_000,
                 _ => continue,
             };
-            (reader.format, reader.big_endian) = (Format::Pcap, big_endian);
+            (reader.format, reader.order) = (Format::Pcap, order);
             reader.pcap_header(ticks)?;
             return Ok(reader);
         }
@@ -185,11 +195,11 @@ impl<R: Read> CaptureReader<R> {
 
     /// The 32-bit field at `at` of the body.
     fn u32_at(&self, at: usize) -> u32 {
-        number(&self.body[at..at + 4], self.big_endian) as u32
+        number(&self.body[at..at + 4], self.order) as u32
     }
 
     fn u16_at(&self, at: usize) -> u16 {
-        number(&self.body[at..at + 2], self.big_endian) as u16
+        number(&self.body[at..at + 2], self.order) as u16
     }
 
     fn field<T>(
@@ -282,13 +292,17 @@ impl<R: Read> CaptureReader<R> {
     /// Reads a section header, whose type has been read.
     fn section(&mut self) -> Result<(), CaptureError> {
         self.fill_all(8, "the section header")?;
-        let order = |big_endian| number(&self.body[4..8], big_endian) as u32 == BYTE_ORDER;
-        self.big_endian = match (order(false), order(true)) {
-            (true, _) => false,
-            (_, true) => true,
+        let is = |order| number(&self.body[4..8], order) as u32 == BYTE_ORDER;
+        self.order = match (is(ByteOrder::Little), is(ByteOrder::Big)) {
+            (true, _) => ByteOrder::Little,
+            (_, true) => ByteOrder::Big,
             _ => {
                 let valid = "0x1a2b3c4d in either byte order";
-                return self.field("the byte order mark", number(&self.body[4..8], true), valid);
+                return self.field(
+                    "the byte order mark",
+                    number(&self.body[4..8], ByteOrder::Big),
+                    valid,
+                );
             }
         };
         let total = self.u32_at(0);
@@ -343,7 +357,7 @@ impl<R: Read> CaptureReader<R> {
                     interface.ticks = ticks;
                 }
                 (option::INTERFACE_OFFSET, 8) => {
-                    interface.offset = number(&self.body[value], self.big_endian) as i64;
+                    interface.offset = number(&self.body[value], self.order) as i64;
                 }
                 _ => {}
             }

@@ -3,8 +3,8 @@
 use super::report::{Confirmed, Report};
 use super::subject::Subject;
 use super::{Lint, Rerouting, Tables};
+use crate::commands::outputs::write_file;
 use crate::terminal::Terminal;
-use anyhow::Context;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use weir_core::{Bytes, LinkId, Rate, Time, format};
@@ -72,8 +72,7 @@ pub(super) fn confirm(
         let (found, count) = attempt(subject, &text)?;
         confirmed.flows = count;
         if let Some(out) = &args.out {
-            std::fs::write(out, &text)
-                .with_context(|| format!("cannot write {}", out.display()))?;
+            write_file(out, &text)?;
             confirmed.file = Some(format::shell_word(&out.to_string_lossy()));
         }
         if found.is_some() {
@@ -101,7 +100,7 @@ fn first(subject: &Subject, report: &Report) -> Option<(Vec<LinkId>, Cycle)> {
 fn attempt(subject: &Subject, text: &str) -> anyhow::Result<(Option<(String, String)>, usize)> {
     let files = subject.base.files.clone();
     let e = Experiment::read("the scenario of --confirm", text, files, &[])
-        .map_err(|p| anyhow::anyhow!("{}", p.render(false)))?;
+        .map_err(|p| anyhow::anyhow!("{p}"))?;
     let variant = Variant { cc: e.own_variant().cc, seed: 1, ..subject.variant };
     let run = run_alone(&e, variant, &AtomicBool::new(false))?;
     let flows = run.outcome.flows.iter().count();

@@ -8,7 +8,7 @@ use clap::Args;
 use std::path::PathBuf;
 use weir_core::format;
 use weir_paper::catalogue::{Chosen, all_inside, choose};
-use weir_paper::explain::record::{Confirmation, Found, Row};
+use weir_paper::explain::record::{Confirmation, Found, TriedRow};
 use weir_paper::explain::{Phase, Record, Study, conclude, files};
 use weir_paper::explanation::Combination;
 use weir_paper::setting::Trouble;
@@ -336,7 +336,7 @@ fn show(record: &Record, terminal: &Terminal) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(record: &Record, rows: &[Row], claims: usize, terminal: &Terminal) -> String {
+fn table(record: &Record, rows: &[TriedRow], claims: usize, terminal: &Terminal) -> String {
     let mut columns =
         vec![Column::words("", 9).at_least(28), Column::words("contradicts", 4).at_least(16)];
     columns.extend(record.quantities.iter().map(|q| Column::numbers(&q.claim, 6)));

@@ -15,10 +15,10 @@ use weir_sim::outcome::FlowRecord;
 pub(super) const MOST_PANELS: usize = 6;
 
 /// What a bar shows of a class: the mean, and the largest.
-type Reading = fn(&ClassSummary) -> (Option<Estimate>, Option<f64>);
+type ClassFigure = fn(&ClassSummary) -> (Option<Estimate>, Option<f64>);
 
 /// A panel of bars per class, a bar per scheme; none when no class has a value.
-fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Panel> {
+fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: ClassFigure) -> Vec<Panel> {
     let looks = looks(c);
     let mut panels = Vec::new();
     for class in c.class_order() {

@@ -19,7 +19,7 @@ use weir_sim::thresholds::SwitchThresholds;
 const FEW: usize = 3;
 
 /// What a sample says about a port.
-type Reading = fn(&Sample) -> Bytes;
+type SampleFigure = fn(&Sample) -> Bytes;
 
 /// Something over time under one scheme.
 struct Curve {
@@ -36,7 +36,7 @@ struct Curve {
 fn curves(
     c: &Comparison<'_>,
     at: PortAt,
-    reading: Reading,
+    reading: SampleFigure,
     rules: impl Fn(&Config) -> Vec<Rule>,
 ) -> Vec<Curve> {
     let mut curves = Vec::new();

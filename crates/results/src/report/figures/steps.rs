@@ -9,10 +9,10 @@ use weir_core::format;
 use weir_plot::{Bar, Figure, Panel, Unit};
 
 /// What a bar shows of a job: the mean, and the largest.
-type Reading = fn(&StepSummary) -> (Option<Estimate>, Option<f64>);
+type StepFigure = fn(&StepSummary) -> (Option<Estimate>, Option<f64>);
 
 /// A panel of bars per job, a bar per scheme.
-fn bars(c: &Comparison<'_>, label: &str, reading: Reading) -> Vec<Panel> {
+fn bars(c: &Comparison<'_>, label: &str, reading: StepFigure) -> Vec<Panel> {
     let looks = looks(c);
     let mut panels = Vec::new();
     for (place, job) in c.experiment.traffic.jobs().iter().enumerate() {
