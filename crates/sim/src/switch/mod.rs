@@ -6,51 +6,50 @@
 //!                                                   buffer       └─ FlowControl ─► control
 //! ```
 //!
-//! [`forward`] is the way in and [`transmit`] the way out: the plain path. [`shortcuts`] spare
-//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`]
-//! carries out what it asks for, [`watchdog`] guards against pauses that never end.
+//! [`datapath`] is the way in and the way out: the plain path. [`shortcuts`] spare steps of it where
+//! their result is known beforehand. [`scheme`] calls the scheme and carries out what it asks for,
+//! [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
 mod build;
-mod flush;
-pub(crate) mod forward;
-pub(crate) mod holds;
-pub(crate) mod hooks;
+mod datapath;
 mod host_pauses;
+mod loss;
 pub(crate) mod marker;
 mod obstacles;
 pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
+mod scheme;
 pub(crate) mod shortcuts;
 mod standing;
-pub(crate) mod transmit;
+pub(crate) mod waits;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
+use crate::control::{Responder, Responses};
 use crate::env::{Ahead, Env};
 use crate::faults::Faults;
-use crate::link::Transmitter;
+use crate::link::{Inbox, Transmitter, Wires};
 use crate::outcome::DropReason;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
 use crate::probe::port::PortMeter;
 use crate::probe::record::PortLook;
-use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, Wires};
 use balancer::Balancer;
-use hooks::Hooks;
+use datapath::Plain;
 use host_pauses::HostPauses;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
+use scheme::Hooks;
 use shortcuts::{Shortcuts, Straight};
 use standing::Standing;
 use std::collections::VecDeque;
@@ -137,25 +136,6 @@ trait Path: Sized {
 
     /// The clock of port `o`, which is the earliest, is due.
     fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>);
-}
-
-/// The path without shortcuts.
-struct Plain;
-
-impl Path for Plain {
-    fn forward(
-        switch: &mut Switch,
-        packet: &mut Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-        env: &mut Env<'_, '_>,
-    ) {
-        switch.forward(packet, now, routes, env);
-    }
-
-    fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        switch.transmit(o, now, env);
-    }
 }
 
 /// What a switch does next.
