@@ -188,7 +188,7 @@ impl<K: Name> Responses<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::Priority;
+    use weir_fc::TimerClass;
 
     const A: PortId = PortId(0);
     const B: PortId = PortId(1);
@@ -206,7 +206,11 @@ mod tests {
         for (at, port) in [(1, A), (2, B), (3, A), (4, B)] {
             r.push(us(at), port, frame(at as u16), &mut timers);
         }
-        assert_eq!((timers.pop(), timers.pop()), (Some((us(1), 'r', false)), None), "one timer");
+        assert_eq!(
+            (timers.pop(), timers.pop()),
+            (Some((us(1), 'r', TimerClass::Foreground)), None),
+            "one timer"
+        );
         assert_eq!(r.pop(&mut timers), (A, frame(1)));
         assert_eq!(timers.settle(), us(2));
         r.forget(B, &mut timers);

@@ -98,23 +98,18 @@ impl Switch {
         self.store(packet, egress, now, env);
     }
 
-    /// The port that `packet` takes, one of `ports`; `group` is the number of that set.
-    fn choose(
+    /// The egress port of a packet, by route and, if there are several, by the balancer.
+    #[inline]
+    pub(super) fn choose(
         &mut self,
         packet: &Packet,
-        (group, ports): (u32, &[PortId]),
-        books: &[PortBook],
         now: Time,
-    ) -> PortId {
-        match self.balance {
-            Balance::Flow => unreachable!("there is a balancer"),
-            Balance::Random => self.draw(ports),
-            Balance::RoundRobin => self.take_turn(group, ports),
-            Balance::Flowlet { gap } => self.follow(packet, ports, gap, now),
-            Balance::Adaptive { low, high } => {
-                self.adapt(packet.priority, ports, books, [low, high])
-            }
+        routes: &Forwarding<'_>,
+    ) -> Option<PortId> {
+        if self.balancer.is_none() || packet.has(flags::PINNED) {
+            return self.route(packet, routes);
         }
+        self.choose_balanced(packet, now, routes)
     }
 
     #[inline(never)]

@@ -56,7 +56,7 @@ use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, Time};
-use weir_fc::{Books, NodeView, PortQueue, TimerKey};
+use weir_fc::{Books, LinkState, NodeView, PortQueue, TimerClass, TimerKey};
 use weir_net::Forwarding;
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -400,10 +400,10 @@ impl Switch {
 
     #[cold]
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
-        let (_, key, background) = self.timers.pop().expect("a timer is due");
+        let (_, key, class) = self.timers.pop().expect("a timer is due");
         if key == SwitchTimer::Response {
             self.tally.last_response = now;
-        } else if !background {
+        } else if class == TimerClass::Foreground {
             self.tally.last_activity = now;
         }
         match key {
@@ -427,7 +427,7 @@ impl Switch {
         self.tally.last_activity = now;
         match event {
             Admin::Epoch(i) => self.epoch = i,
-            Admin::Link { port, up } => self.on_link(port, up, now, env),
+            Admin::Link { port, link } => self.on_link(port, link, now, env),
             Admin::WarmUpOver => {
                 self.probes.restart(now);
                 self.counted_from = now;
@@ -443,8 +443,8 @@ impl Switch {
     }
 
     /// The link at `port` fails or recovers. What was queued for it is lost.
-    fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
-        if up {
+    fn on_link(&mut self, port: PortId, link: LinkState, now: Time, env: &mut Env<'_, '_>) {
+        if link.is_up() {
             let config = env.shared.config;
             let frame = config.nic.max_frame();
             let p = &mut self.ports[port.index()];
@@ -453,7 +453,7 @@ impl Switch {
             self.ports[port.index()].fail();
         }
         self.guard(port);
-        if !up {
+        if !link.is_up() {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();
             self.flush(port, &queues, now, DropReason::LinkDown, env);
             while let Some(frame) = self.ports[port.index()].pop_control() {
@@ -464,7 +464,7 @@ impl Switch {
         }
         self.forget_host_pauses(port, now);
         let view = NodeView { now, books: &self.books };
-        self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
+        self.scheme.fc.link(&view, port, link, &mut self.scheme.actions);
         self.scheme.refresh(&mut self.books, port);
         Priority::ALL.into_iter().for_each(|p| self.books.mmu.clear_quiet_fifo(port, p));
         self.carry_out(now, env);

@@ -198,15 +198,15 @@ impl Switch {
                     self.enqueue(port.index(), queue, &mark_packet(mark), now);
                     self.wake(port.index(), now);
                 }
-                Action::Arm { key, at, background } => {
-                    self.timers.arm_as(SwitchTimer::Scheme(key), at, background);
+                Action::Arm { key, at, class } => {
+                    self.timers.arm_as(SwitchTimer::Scheme(key), at, class);
                 }
                 Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
                 Action::Exhausted { port, priority, reason } => {
-                    self.log_state(port, priority, true, reason, now);
+                    self.log_state(port, priority, HoldState::Held, reason, now);
                 }
                 Action::Replenished { port, priority, reason } => {
-                    self.log_state(port, priority, false, reason, now);
+                    self.log_state(port, priority, HoldState::Open, reason, now);
                 }
                 Action::Retry { port } => {
                     for q in 0..self.ports[port.index()].queues.len() {

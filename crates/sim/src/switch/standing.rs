@@ -11,6 +11,7 @@ use crate::probe::PauseSent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use weir_core::control::{FlowName, Pause};
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
+use weir_fc::HoldState;
 
 /// A pause or a resume worth a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,8 @@ impl Told {
 
     /// Takes a pause or a resume in; returns whether it changes something. `names` are the flows
     /// that it names.
-    fn set(&mut self, scope: PauseScope, pause: bool, names: &[FlowName]) -> bool {
+    fn set(&mut self, scope: PauseScope, state: HoldState, names: &[FlowName]) -> bool {
+        let pause = state.is_held();
         match scope {
             PauseScope::All if !pause => {
                 let told = std::mem::take(self);
@@ -89,7 +91,7 @@ impl Standing {
             let own = named.iter().filter(|(p, on, _)| (*p, *on) == (priority, pause));
             let names: Vec<FlowName> = own.map(|(.., name)| *name).collect();
             let told = self.0.entry((port, priority)).or_default();
-            let changes = told.set(scope, pause, &names);
+            let changes = told.set(scope, HoldState::of(pause), &names);
             if !state || changes {
                 noted.push(Noted { priority, pause, scope, flows: told.named() });
             }
@@ -99,10 +101,15 @@ impl Standing {
 
     /// The neighbour at `port` must not send a priority, or may again, without a message: a line,
     /// unless that is known.
-    pub(super) fn stop(&mut self, port: PortId, priority: Priority, pause: bool) -> Option<Noted> {
-        let scope = PauseScope::Priority;
+    pub(super) fn implied(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        state: HoldState,
+    ) -> Option<Noted> {
+        let (scope, pause) = (PauseScope::Priority, state.is_held());
         let told = self.0.entry((port, priority)).or_default();
-        let changes = told.set(scope, pause, &[]);
+        let changes = told.set(scope, state, &[]);
         changes.then(|| Noted { priority, pause, scope, flows: told.named() })
     }
 
@@ -118,7 +125,7 @@ impl Standing {
 impl Switch {
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) of a whole priority are not events.
-    fn log_pause(&mut self, port: PortId, said: &Said, now: Time) {
+    pub(super) fn log_pause(&mut self, port: PortId, said: &Said, now: Time) {
         for noted in self.standing.send(port, &said.message) {
             self.note(port, noted, said.reason, now);
         }
@@ -126,15 +133,15 @@ impl Switch {
 
     /// Notes that the neighbour at `port` must not send a priority, or may again, unless that is
     /// known.
-    fn log_state(
+    pub(super) fn log_state(
         &mut self,
         port: PortId,
         priority: Priority,
-        pause: bool,
+        state: HoldState,
         reason: Reason,
         now: Time,
     ) {
-        if let Some(noted) = self.standing.stop(port, priority, pause) {
+        if let Some(noted) = self.standing.implied(port, priority, state) {
             self.note(port, noted, reason, now);
         }
     }
