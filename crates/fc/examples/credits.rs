@@ -171,11 +171,11 @@ impl FlowControl for Credits {
         a.arm(key, v.now + RESYNC);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
         for p in self.lossless.iter() {
             a.open(port, Target::Priority(p));
             a.cancel(waits(port, p));
-            if up {
+            if link.is_up() {
                 // held until the neighbour says what it has lost; by the time we ask, what came
                 // before the failure is in its memory
                 a.hold(port, Target::Priority(p));
@@ -184,8 +184,9 @@ impl FlowControl for Credits {
         }
     }
 
-    fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        let owed = self.accounts.iter().flatten().find(|x| drained && x.came != x.gone);
+    fn audit(&self, _: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        let owed =
+            self.accounts.iter().flatten().find(|x| network.is_drained() && x.came != x.gone);
         owed.map_or(Ok(()), |x| Err(Violation { scheme: INFO.name, what: format!("owed: {x:?}") }))
     }
 

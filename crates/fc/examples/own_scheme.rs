@@ -72,16 +72,16 @@ impl FlowControl for Door {
         }
     }
 
-    fn link(&mut self, _: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
-        let shut = self.shut.iter().filter(|(_, ingress)| up && *ingress == port);
+        let shut = self.shut.iter().filter(|(_, ingress)| link.is_up() && *ingress == port);
         let pause = |p| ControlMessage::pfc(p, u16::MAX);
         shut.for_each(|((_, p), _)| a.send(port, pause(*p), Reason::Link));
     }
 
-    fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, _: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         let left = || Violation { scheme: INFO.name, what: format!("paused: {:?}", self.shut) };
-        if drained && !self.shut.is_empty() { Err(left()) } else { Ok(()) }
+        if network.is_drained() && !self.shut.is_empty() { Err(left()) } else { Ok(()) }
     }
 
     fn state_size(&self) -> StateSize {

@@ -21,6 +21,12 @@ pub enum HoldState {
 }
 
 impl HoldState {
+    /// What a message asks for that pauses something, or resumes it.
+    #[inline]
+    pub fn of(pause: bool) -> Self {
+        if pause { Self::Held } else { Self::Open }
+    }
+
     /// Whether it may not send.
     #[inline]
     pub fn is_held(self) -> bool {
@@ -38,6 +44,15 @@ pub struct TimerKey {
     pub port: PortId,
     /// A queue, a priority, a table entry.
     pub index: u32,
+}
+
+/// Whether a run goes on for a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TimerClass {
+    /// It lasts until the timer has fired.
+    Foreground,
+    /// It may end before: the timer is periodic.
+    Background,
 }
 
 /// Declares the timers of a scheme as an enum. Numbers tell the timers of a scheme apart from those
@@ -143,8 +158,8 @@ pub enum Action {
         key: TimerKey,
         /// When it fires.
         at: Time,
-        /// A periodic timer that must not keep the run alive.
-        background: bool,
+        /// Whether the run waits for it.
+        class: TimerClass,
     },
     /// Disarm a timer; a no-op when it is not armed.
     Cancel {
@@ -207,6 +222,14 @@ impl Actions {
         self.list.push(Action::Open { port, target });
     }
 
+    /// Holds or opens `target` at `port`.
+    pub fn set(&mut self, port: PortId, target: Target, state: HoldState) {
+        match state {
+            HoldState::Held => self.hold(port, target),
+            HoldState::Open => self.open(port, target),
+        }
+    }
+
     /// Limits a priority of `port` to `rate`.
     pub fn limit(&mut self, port: PortId, priority: Priority, rate: Option<Rate>) {
         self.list.push(Action::Limit { port, priority, rate });
@@ -219,12 +242,12 @@ impl Actions {
 
     /// Arms a timer that keeps the run alive until it fires.
     pub fn arm(&mut self, key: TimerKey, at: Time) {
-        self.list.push(Action::Arm { key, at, background: false });
+        self.list.push(Action::Arm { key, at, class: TimerClass::Foreground });
     }
 
     /// Arms a timer that does not keep the run alive.
     pub fn arm_background(&mut self, key: TimerKey, at: Time) {
-        self.list.push(Action::Arm { key, at, background: true });
+        self.list.push(Action::Arm { key, at, class: TimerClass::Background });
     }
 
     /// Disarms a timer.

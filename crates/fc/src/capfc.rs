@@ -37,9 +37,10 @@ mod egress;
 mod tests;
 
 use crate::{
-    Actions, EgressRoom, Fallback, FlowControl, Hints, IngressBound, IngressWait, Interest, Kind,
-    Mmu, NodeSetup, NodeView, OnFull, Param, ParamError, Pipelined, PortQueue, QueueLayout, Role,
-    SchemeInfo, StateSize, TimerKey, Values, Violation, Waits, pfc, threshold,
+    Actions, EgressRoom, Fallback, FlowControl, Hints, HoldState, IngressBound, IngressWait,
+    Interest, Kind, LinkState, Mmu, Network, NodeSetup, NodeView, OnFull, Param, ParamError,
+    Pipelined, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Waits, pfc, threshold,
 };
 use egress::{Egress, Levels};
 use std::ops::Range;
@@ -250,14 +251,11 @@ impl Capfc {
         self.lane[priority.index()] + port.index()
     }
 
-    /// Takes note of a changed signal E of output `o` for input `i`.
-    fn signal(&mut self, priority: Priority, i: PortId, o: PortId, congested: bool) {
-        // D leaves out the input's own port
-        if i != o {
-            let at = self.at(priority, i);
-            let n = &mut self.signals[at];
-            *n = if congested { *n + 1 } else { *n - 1 };
-        }
+    /// How many signals E are set for input `i`, to note a change of that of output `o`. D leaves
+    /// out the input's own port.
+    fn signals(&mut self, priority: Priority, i: PortId, o: PortId) -> Option<&mut u32> {
+        let at = self.at(priority, i);
+        (i != o).then(|| &mut self.signals[at])
     }
 
     /// D = I or any E (with `trigger = and`: I and any E).
@@ -279,7 +277,7 @@ impl Capfc {
         let full = self.ports[input.index()].full.contains(priority);
         let stop = self.stops(full, congested);
         self.ports[input.index()].stopped.set(priority, stop);
-        self.pfc.set_paused(v.now, (input, priority), stop, why, a);
+        self.pfc.set_paused(v.now, (input, priority), HoldState::of(stop), why, a);
     }
 
     /// Sees whether a queue that was not full is now; returns whether I has changed.
@@ -335,7 +333,9 @@ impl Capfc {
         let length = v.q_out(egress, priority);
         let levels = port.levels;
         for input in self.egress[at].enqueue(ingress, length, levels, self.config.cut) {
-            self.signal(priority, input, egress, true);
+            if let Some(signals) = self.signals(priority, input, egress) {
+                *signals += 1;
+            }
             let why = || Reason::egress(egress, length).above(EGRESS_XOFF.name, levels.xoff);
             self.decide(v, input, priority, why, a);
         }
@@ -350,7 +350,9 @@ impl Capfc {
         let freed = queue.dequeue(length, levels);
         port.touched.set(priority, queue.is_touched());
         for input in freed {
-            self.signal(priority, input, egress, false);
+            if let Some(signals) = self.signals(priority, input, egress) {
+                *signals -= 1;
+            }
             let why = || Reason::egress(egress, length).at_most(EGRESS_XON.name, levels.xon);
             self.decide(v, input, priority, why, a);
         }
@@ -433,9 +435,9 @@ impl FlowControl for Capfc {
 
     /// The pauses sent are void; they are sent again with the next packet that comes in while
     /// D still says so.
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.pfc.reconnect(v.now, port, up, a);
-        let ingresses = up && self.role == Role::Switch;
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.pfc.reconnect(v.now, port, link, a);
+        let ingresses = link.is_up() && self.role == Role::Switch;
         // an empty ingress would have no packet left whose departure resumes it
         let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
         for priority in self.lossless.iter().filter(stores) {
@@ -444,9 +446,9 @@ impl FlowControl for Capfc {
         }
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
-        self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
+        self.pfc.audit(v, network).or_else(|e| wrong(e.what))?;
         for (i, port) in self.ports.iter().enumerate().filter(|_| self.role == Role::Switch) {
             for priority in self.lossless.iter() {
                 let at = self.at(priority, PortId::from_index(i));
@@ -459,10 +461,10 @@ impl FlowControl for Capfc {
                 }
             }
         }
-        if drained && self.ports.iter().any(|port| !port.full.is_empty()) {
+        if network.is_drained() && self.ports.iter().any(|port| !port.full.is_empty()) {
             return wrong(format!("inputs are full in an empty switch: {:?}", self.ports));
         }
-        if drained && self.egress.iter().any(Egress::is_touched) {
+        if network.is_drained() && self.egress.iter().any(Egress::is_touched) {
             return wrong(format!("outputs are congested in an empty switch: {:?}", self.egress));
         }
         Ok(())

@@ -25,9 +25,9 @@
 //! priority has a rank above all weighted queues.
 
 use crate::{
-    Action, Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, Mmu,
-    NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, QueueLayout, Role, SchemeInfo,
-    StateSize, Target, TimerKey, Values, Violation, pfc, threshold,
+    Action, Actions, Fallback, FlowControl, Group, Hints, HoldState, IngressBound, Interest, Kind,
+    LinkState, Mmu, Network, NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -207,11 +207,11 @@ impl Gpfc {
                 true => Reason::ingress(i, bytes).at_least(XOFF_LOW.name, low),
                 false => is_full(),
             };
-            self.pfc.set_paused(v.now, (i, priority), true, why, a);
+            self.pfc.set_paused(v.now, (i, priority), HoldState::Held, why, a);
         }
         if full {
             let high = self.high_class[priority.index()];
-            self.pfc.set_paused(v.now, (i, high), true, is_full, a);
+            self.pfc.set_paused(v.now, (i, high), HoldState::Held, is_full, a);
         }
     }
 
@@ -227,7 +227,7 @@ impl Gpfc {
         let (bytes, low) = (v.q_in(i, priority), self.xoff_low[i.index()]);
         let has_drained = || v.books.mmu.resume_reason(i, priority);
         if drained {
-            self.pfc.set_paused(v.now, (i, priority), false, has_drained, a);
+            self.pfc.set_paused(v.now, (i, priority), HoldState::Open, has_drained, a);
         }
         if drained || bytes <= low {
             let why = || match bytes <= low {
@@ -235,7 +235,7 @@ impl Gpfc {
                 false => has_drained(),
             };
             let high = self.high_class[priority.index()];
-            self.pfc.set_paused(v.now, (i, high), false, why, a);
+            self.pfc.set_paused(v.now, (i, high), HoldState::Open, why, a);
         }
     }
 
@@ -301,11 +301,11 @@ impl FlowControl for Gpfc {
         self.translate(asked, a);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
         let mut asked = Actions::new();
-        self.pfc.reconnect(v.now, port, up, &mut asked);
+        self.pfc.reconnect(v.now, port, link, &mut asked);
         self.translate(asked, a);
-        let ingresses = up && self.role == Role::Switch;
+        let ingresses = link.is_up() && self.role == Role::Switch;
         // an empty ingress would have no packet left whose departure resumes it
         let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
         for priority in self.lossless.iter().filter(stores) {
@@ -332,8 +332,8 @@ impl FlowControl for Gpfc {
         }
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.pfc.audit(v, drained).map_err(|e| Violation { scheme: INFO.name, ..e })
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.pfc.audit(v, network).map_err(|e| Violation { scheme: INFO.name, ..e })
     }
 
     fn state_size(&self) -> StateSize {

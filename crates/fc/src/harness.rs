@@ -18,9 +18,9 @@ mod host;
 mod outbox;
 
 use crate::{
-    Action, Actions, Books, FlowControl, HoldState, MmuConfig, NodeSetup, NodeView, Param,
-    PortBook, PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout,
-    Refusal, Role, SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
+    Action, Actions, Books, FlowControl, HoldState, LinkState, MmuConfig, NodeSetup, NodeView,
+    Param, PortBook, PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook,
+    QueueLayout, Refusal, Role, SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -555,10 +555,10 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     }
 
     /// The link at `port` changes.
-    pub fn link(&mut self, port: PortId, up: bool) {
+    pub fn link(&mut self, port: PortId, link: LinkState) {
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
-        self.scheme.link(&view, port, up, &mut a);
+        self.scheme.link(&view, port, link, &mut a);
         self.carry_out(&mut a);
     }
 

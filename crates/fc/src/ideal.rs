@@ -23,9 +23,9 @@ pub use crate::refresh::REFRESH;
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, SHARE, Table, Upstream, active_with};
 use crate::refresh::{Due, Refresh};
 use crate::{
-    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
-    Violation,
+    Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
+    Target, TimerKey, Values, Violation,
 };
 use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Reason};
@@ -121,15 +121,21 @@ impl Ideal {
     }
 
     /// The next hop pauses or resumes a flow of ours.
-    fn hear(&mut self, port: PortId, class: usize, flow: FlowId, pause: bool, a: &mut Actions) {
-        let at = self.plan.at(port, class);
-        if !pause && self.egresses[at].find(flow.get()).is_none() {
+    fn hear(
+        &mut self,
+        port: PortId,
+        class: usize,
+        flow: FlowId,
+        state: HoldState,
+        a: &mut Actions,
+    ) {
+        let (at, held) = (self.plan.at(port, class), state.is_held());
+        if !held && self.egresses[at].find(flow.get()).is_none() {
             return;
         }
         let (i, entry) = self.entry(at, flow);
-        if std::mem::replace(&mut entry.held, pause) != pause {
-            let target = Target::Queue(self.plan.data(class, i));
-            if pause { a.hold(port, target) } else { a.open(port, target) }
+        if std::mem::replace(&mut entry.held, held) != held {
+            a.set(port, Target::Queue(self.plan.data(class, i)), state);
         }
         self.free(at, i);
     }
@@ -139,13 +145,13 @@ impl Ideal {
         &mut self,
         port: PortId,
         (priority, flow): (Priority, FlowId),
-        pause: bool,
+        state: HoldState,
         a: &mut Actions,
     ) {
         if self.role == Role::Nic {
-            self.nic.set(port, (priority, flow.get()), flow.get(), pause, a);
+            self.nic.set(port, (priority, flow.get()), flow.get(), state, a);
         } else if let Some(class) = self.plan.class(priority) {
-            self.hear(port, class, flow, pause, a);
+            self.hear(port, class, flow, state, a);
         }
     }
 
@@ -252,11 +258,9 @@ impl FlowControl for Ideal {
         let ControlMessage::FlowState { pause, priority, flow } = m else {
             return self.backstop.control(v, port, m, a);
         };
-        match pause {
-            true => self.refresh.heard(v, port, (*priority, *flow), a),
-            false => self.refresh.lifted(port, (*priority, *flow), a),
-        }
-        self.set_paused(port, (*priority, *flow), *pause, a);
+        let (key, state) = ((*priority, *flow), HoldState::of(*pause));
+        self.refresh.received(v, port, key, state, a);
+        self.set_paused(port, key, state, a);
     }
 
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
@@ -267,19 +271,19 @@ impl FlowControl for Ideal {
             }
             Some(Due::Lapse) => {
                 for flow in self.refresh.lapsed(v, key.port, a) {
-                    self.set_paused(key.port, flow, false, a);
+                    self.set_paused(key.port, flow, HoldState::Open, a);
                 }
             }
             None => _ = self.backstop.timer(v, key, a),
         }
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.backstop.link(v, port, up, a);
-        self.refresh.link(v.now, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.backstop.link(v, port, link, a);
+        self.refresh.link(v.now, port, link, a);
         self.nic.link(port, a);
         let classes = self.plan.classes();
-        for (at, flows) in self.egresses.iter().enumerate().filter(|_| up) {
+        for (at, flows) in self.egresses.iter().enumerate().filter(|_| link.is_up()) {
             let priority = self.plan.priority(at % classes);
             flows.iter().for_each(|(_, _, e)| e.upstream.repeat(port, priority, a));
         }
@@ -304,12 +308,14 @@ impl FlowControl for Ideal {
         self.nic.ends(slot, (p.priority, p.flow.get()), a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.backstop.audit(v, drained)?;
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.backstop.audit(v, network)?;
         let classes = self.plan.classes();
         for (at, flows) in self.egresses.iter().enumerate() {
             let (port, class) = (at / classes, at % classes);
-            if drained && let Some((_, flow, e)) = flows.iter().next() {
+            if network.is_drained()
+                && let Some((_, flow, e)) = flows.iter().next()
+            {
                 let what = format!("port {port} remembers flow {flow:#x} after a drain: {e:?}");
                 return Err(Violation { scheme: INFO.name, what });
             }
@@ -406,7 +412,7 @@ mod tests {
         let turn: Vec<QueueId> = (0..200).map(|k| QueueId(FIRST + k)).collect();
         assert_eq!(b.up_next(OUT), turn, "they share one group");
         b.depart(OUT, QueueId(FIRST + 5)).unwrap();
-        b.scheme().audit(&b.view(), false).unwrap();
+        b.scheme().audit(&b.view(), Network::InUse).unwrap();
         assert_eq!(send(&mut b, 5, 1), QueueId(FIRST + 5), "a packet was left");
         (0..2).for_each(|_| _ = b.depart(OUT, QueueId(FIRST + 5)));
         assert_eq!(send(&mut b, 200, 1), QueueId(FIRST + 5), "the queue is used again");
@@ -482,7 +488,7 @@ mod tests {
         assert!(b.sent().is_empty());
         b.depart(OUT, q).unwrap();
         assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
-        b.scheme().audit(&b.view(), true).unwrap();
+        b.scheme().audit(&b.view(), Network::Drained).unwrap();
     }
 
     #[test]
@@ -495,7 +501,7 @@ mod tests {
         b.control(OUT, &state(false, 0));
         b.control(OUT, &state(false, 0));
         b.depart(OUT, held).unwrap();
-        b.scheme().audit(&b.view(), true).unwrap();
+        b.scheme().audit(&b.view(), Network::Drained).unwrap();
     }
 
     #[test]
@@ -504,7 +510,7 @@ mod tests {
         let q = send(&mut b, 0, 1);
         b.depart(OUT, q).unwrap();
         b.control(OUT, &state(true, 0));
-        let left = b.scheme().audit(&b.view(), true).unwrap_err();
+        let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
         assert!(left.what.contains("held: true"), "{left}");
         assert_ne!(send(&mut b, 1, 1), q);
         b.control(OUT, &state(false, 0));
@@ -519,16 +525,16 @@ mod tests {
         b.control(OUT, &state(true, 0));
         b.control(OUT, &state(true, 3));
         b.take_sent();
-        b.link(UP, false);
-        b.link(OUT, false);
+        b.link(UP, LinkState::Down);
+        b.link(OUT, LinkState::Down);
         assert!(!b.is_held(OUT, q));
         send(&mut b, 0, 1);
         assert_eq!(b.take_sent(), []);
-        b.link(UP, true);
+        b.link(UP, LinkState::Up);
         assert_eq!(b.take_sent(), [(UP, state(true, 0))], "paused anew");
         (0..27).for_each(|_| _ = b.depart(OUT, q));
         assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
-        b.scheme().audit(&b.view(), true).unwrap();
+        b.scheme().audit(&b.view(), Network::Drained).unwrap();
     }
 
     #[test]
@@ -541,7 +547,7 @@ mod tests {
         b.control(UP, &state(false, 1));
         assert!(!b.is_held(UP, QueueId(1)));
         b.control(UP, &state(true, 1));
-        b.link(UP, false);
+        b.link(UP, LinkState::Down);
         assert!(!b.is_held(UP, QueueId(1)));
         b.flow_ends(QueueId(0), packet(&bench(&[]), 0));
         b.flow_ends(QueueId(1), packet(&bench(&[]), 1));

@@ -35,6 +35,38 @@ pub struct Violation {
     pub what: String,
 }
 
+/// Whether a link carries frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It does: it has recovered.
+    Up,
+    /// It does not: it has failed.
+    Down,
+}
+
+impl LinkState {
+    /// Whether it carries frames.
+    pub fn is_up(self) -> bool {
+        self == Self::Up
+    }
+}
+
+/// What a scheme that is [audited](FlowControl::audit) may find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// There may be packets and control frames on their way.
+    InUse,
+    /// There are none, at no node and on no wire.
+    Drained,
+}
+
+impl Network {
+    /// Whether there is no packet and no control frame.
+    pub fn is_drained(self) -> bool {
+        self == Self::Drained
+    }
+}
+
 /// What a stopped ingress waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IngressWait {
@@ -132,11 +164,11 @@ pub trait FlowControl: Hints + Send {
     fn timer(&mut self, _v: &NodeView<'_>, _key: TimerKey, _a: &mut Actions) {}
 
     /// The link at `port` failed or recovered. The neighbour has forgotten what it was told, and
-    /// what it told us is void: holds of the port must be opened. A link that is `up` again can
+    /// what it told us is void: holds of the port must be opened. A link that is up again can
     /// bring packets at once, so a scheme must say at once what the neighbour has to stop: what the
     /// ingress stores may be all that it has room for. Messages that are sent while the link is
     /// down are lost.
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions);
 
     /// NIC only: a flow takes a slot. `p` is the header its packets will have.
     fn flow_starts(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
@@ -148,9 +180,9 @@ pub trait FlowControl: Hints + Send {
     /// transport makes of it.
     fn delivered(&mut self, _v: &NodeView<'_>, _p: &Packet, _a: &mut Actions) {}
 
-    /// The scheme's own invariants; called when a run ends and in tests. `drained` says that
-    /// the network is empty: then nothing may be left paused and tables must be empty.
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation>;
+    /// The scheme's own invariants; called when a run ends and in tests. When the network has
+    /// drained, nothing may be left paused and tables must be empty.
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation>;
 
     /// The present size of its state.
     fn state_size(&self) -> StateSize;

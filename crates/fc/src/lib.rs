@@ -92,10 +92,12 @@ pub mod view;
 #[path = "../examples/own_scheme.rs"]
 mod door;
 
-pub use actions::{Action, Actions, HoldState, Target, TimerKey};
+pub use actions::{Action, Actions, HoldState, Target, TimerClass, TimerKey};
 pub use catalogue::{Build, IngressBound, NodeSetup, SchemeInfo};
 pub use hints::{Hints, Interest};
-pub use interface::{FlowControl, IngressWait, PortQueue, StateSize, Verdict, Violation, Waits};
+pub use interface::{
+    FlowControl, IngressWait, LinkState, Network, PortQueue, StateSize, Verdict, Violation, Waits,
+};
 pub use layout::{EgressRoom, Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{
     Cell, EgressLimit, EgressShare, EgressThresholds, Mmu, MmuConfig, PortThresholds, Refusal,
@@ -182,9 +184,9 @@ mod tests {
 
         fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
 
-        fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
+        fn link(&mut self, _: &NodeView<'_>, _: PortId, _: LinkState, _: &mut Actions) {}
 
-        fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
+        fn audit(&self, _: &NodeView<'_>, _: Network) -> Result<(), Violation> {
             Ok(())
         }
 

@@ -5,8 +5,9 @@
 //! transport retransmits it. *Messages:* none. *Parameters:* none.
 
 use crate::{
-    Actions, FlowControl, Hints, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError,
-    Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
+    Actions, FlowControl, Hints, IngressBound, Interest, LinkState, Mmu, Network, NodeSetup,
+    NodeView, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo,
+    StateSize, Values, Violation,
 };
 use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
@@ -61,9 +62,9 @@ impl FlowControl for NoFlowControl {
 
     fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
 
-    fn link(&mut self, _: &NodeView<'_>, _: PortId, _up: bool, _: &mut Actions) {}
+    fn link(&mut self, _: &NodeView<'_>, _: PortId, _link: LinkState, _: &mut Actions) {}
 
-    fn audit(&self, _: &NodeView<'_>, _drained: bool) -> Result<(), Violation> {
+    fn audit(&self, _: &NodeView<'_>, _network: Network) -> Result<(), Violation> {
         Ok(())
     }
 

@@ -22,9 +22,10 @@
 //! the CaPFC paper, PFC_wdrop and PFC_wstop.
 
 use crate::{
-    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role,
-    SchemeInfo, StateSize, Target, TimerKey, Value, Values, Violation, refresh,
+    Actions, Fallback, FlowControl, Hints, HoldState, IngressBound, Interest, Kind, LinkState, Mmu,
+    Network, NodeSetup, NodeView, OnFull, Param, ParamError, Pipelined, PortQueue,
+    PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Value, Values,
+    Violation, refresh,
 };
 use std::ops::Range;
 use weir_core::{
@@ -215,13 +216,13 @@ impl Pfc {
         &mut self,
         now: Time,
         (port, priority): (PortId, Priority),
-        stop: bool,
+        state: HoldState,
         why: impl FnOnce() -> Reason,
         a: &mut Actions,
     ) {
-        match (self.has_paused(port, priority), stop) {
-            (false, true) => self.pause(now, port, priority, why(), a),
-            (true, false) => self.resume(port, priority, why(), a),
+        match (self.has_paused(port, priority), state) {
+            (false, HoldState::Held) => self.pause(now, port, priority, why(), a),
+            (true, HoldState::Open) => self.resume(port, priority, why(), a),
             _ => {}
         }
     }
@@ -268,7 +269,7 @@ impl Pfc {
     /// The link at `port` failed or recovered. What the neighbour had paused of ours may be sent
     /// again. What we have paused of the neighbour's stays paused as far as this node is concerned:
     /// when the link is up the neighbour is told again.
-    pub(crate) fn reconnect(&mut self, now: Time, port: PortId, up: bool, a: &mut Actions) {
+    pub(crate) fn reconnect(&mut self, now: Time, port: PortId, link: LinkState, a: &mut Actions) {
         let state = &mut self.ports[port.index()];
         for priority in std::mem::take(&mut state.held).iter() {
             a.open(port, Target::Priority(priority));
@@ -278,11 +279,11 @@ impl Pfc {
         if paused.is_empty() {
             return;
         }
-        if up {
+        if link.is_up() {
             a.send(port, self.frame(paused, self.quanta), Reason::Link);
         }
         match refresh {
-            Some(every) if up => a.arm_background(refreshing(port), now + every),
+            Some(every) if link.is_up() => a.arm_background(refreshing(port), now + every),
             Some(_) => a.cancel(refreshing(port)),
             None => {}
         }
@@ -369,9 +370,9 @@ impl FlowControl for Pfc {
 
     /// A dynamic threshold may have fallen below what the ingress stores since its last packet
     /// came: the rule is applied once more when the link recovers.
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.reconnect(v.now, port, up, a);
-        let ingresses = up && v.books.role == Role::Switch;
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.reconnect(v.now, port, link, a);
+        let ingresses = link.is_up() && v.books.role == Role::Switch;
         // an empty ingress would have no packet left whose departure resumes it
         let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
         for priority in self.lossless.iter().filter(stores) {
@@ -381,9 +382,9 @@ impl FlowControl for Pfc {
         }
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         for (i, port) in self.ports.iter().enumerate() {
-            if drained && !port.sent.is_empty() {
+            if network.is_drained() && !port.sent.is_empty() {
                 return Err(Violation {
                     scheme: INFO.name,
                     what: format!(

@@ -18,9 +18,9 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    Param, ParamError, Pipelined, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize,
-    TimerKey, Values, Violation, pfc, threshold,
+    Actions, Fallback, FlowControl, Hints, HoldState, IngressBound, Interest, Kind, LinkState, Mmu,
+    Network, NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, PortSetup, QueueLayout,
+    Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::reason::{Measured, Quantity};
 use weir_core::{
@@ -249,7 +249,7 @@ impl Ppfc {
                 true => v.books.mmu.pause_reason(ingress, priority),
                 false => self.foresight(v, ingress, egress, priority),
             };
-            self.pfc.set_paused(v.now, (ingress, priority), true, || reason, a);
+            self.pfc.set_paused(v.now, (ingress, priority), HoldState::Held, || reason, a);
         }
         if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
             trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
@@ -262,11 +262,11 @@ impl Ppfc {
             let reason = self.pfc.has_paused(ingress, priority).then(|| {
                 match v.books.mmu.may_resume(ingress, priority) {
                     true => v.books.mmu.resume_reason(ingress, priority),
-                    false => self.forecast(v, ingress, priority, false),
+                    false => self.forecast(v, ingress, priority, HoldState::Open),
                 }
             });
             if let Some(reason) = reason {
-                self.pfc.set_paused(v.now, (ingress, priority), false, || reason, a);
+                self.pfc.set_paused(v.now, (ingress, priority), HoldState::Open, || reason, a);
             }
             if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
                 trend.foreseen = false;
@@ -290,13 +290,13 @@ impl Ppfc {
                 let average = Bytes::new(sum / v.ports() as u64);
                 Reason::egress(egress, v.q_out(egress, priority)).above("average", average)
             }
-            _ => self.forecast(v, ingress, priority, true),
+            _ => self.forecast(v, ingress, priority, HoldState::Held),
         }
     }
 
     /// Where an ingress is expected to be, as a reason to pause or to resume it.
     #[cold]
-    fn forecast(&self, v: &NodeView<'_>, ingress: PortId, p: Priority, pause: bool) -> Reason {
+    fn forecast(&self, v: &NodeView<'_>, ingress: PortId, p: Priority, state: HoldState) -> Reason {
         let Mode::Predict(rules) = &self.mode else {
             unreachable!("without a prediction an ingress resumes at xon")
         };
@@ -305,7 +305,10 @@ impl Ppfc {
         let bytes = Bytes::new(u64::try_from(expected.max(0)).unwrap_or(u64::MAX));
         let forecast = Measured::new(Quantity::Forecast, ingress, bytes);
         let (xoff, xon) = rules.levels[i];
-        if pause { forecast.at_least("xoff", xoff) } else { forecast.at_most("xon", xon) }
+        match state {
+            HoldState::Held => forecast.at_least("xoff", xoff),
+            HoldState::Open => forecast.at_most("xon", xon),
+        }
     }
 
     /// Whether a packet that came in, and joined `egress` if it is known yet, is a reason to pause
@@ -396,9 +399,9 @@ impl FlowControl for Ppfc {
         self.pfc.timer(v, key, a);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.pfc.reconnect(v.now, port, up, a);
-        let ingresses = up && self.role == Role::Switch;
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.pfc.reconnect(v.now, port, link, a);
+        let ingresses = link.is_up() && self.role == Role::Switch;
         // an empty ingress would have no packet left whose departure resumes it
         let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
         for priority in self.lossless.iter().filter(stores) {
@@ -406,8 +409,8 @@ impl FlowControl for Ppfc {
         }
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.pfc.audit(v, drained).map_err(|e| Violation { scheme: INFO.name, ..e })
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.pfc.audit(v, network).map_err(|e| Violation { scheme: INFO.name, ..e })
     }
 
     fn state_size(&self) -> StateSize {

@@ -14,7 +14,10 @@
 //! Of `n` repetitions in a row that are lost, three are needed for a pause to lapse too early. The
 //! next one pauses again; what comes in the meantime may find no room.
 
-use crate::{Actions, Fallback, Kind, NodeSetup, NodeView, Param, ParamError, TimerKey, Values};
+use crate::{
+    Actions, Fallback, HoldState, Kind, LinkState, NodeSetup, NodeView, Param, ParamError,
+    TimerKey, Values,
+};
 use std::collections::BTreeMap;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, ControlMessage, PortId, Reason, Time};
@@ -164,6 +167,21 @@ impl<K: Ord + Copy> Refresh<K> {
         }
     }
 
+    /// The neighbour at `port` asks for a state of `what`.
+    pub(crate) fn received(
+        &mut self,
+        v: &NodeView<'_>,
+        port: PortId,
+        what: K,
+        state: HoldState,
+        a: &mut Actions,
+    ) {
+        match state {
+            HoldState::Held => self.heard(v, port, what, a),
+            HoldState::Open => self.lifted(port, what, a),
+        }
+    }
+
     /// Everything for which `is` holds at `port` has been resumed.
     pub(crate) fn lifted_all(&mut self, port: PortId, is: impl Fn(&K) -> bool, a: &mut Actions) {
         let heard = &mut self.heard[port.index()];
@@ -192,12 +210,12 @@ impl<K: Ord + Copy> Refresh<K> {
 
     /// The link at `port` failed or recovered: the neighbour has paused nothing. What it was told
     /// is repeated again as soon as the link is up.
-    pub(crate) fn link(&mut self, now: Time, port: PortId, up: bool, a: &mut Actions) {
+    pub(crate) fn link(&mut self, now: Time, port: PortId, link: LinkState, a: &mut Actions) {
         if std::mem::take(&mut self.repeats[port.index()]) {
             a.cancel(Due::Repeat.key(port));
         }
         self.lifted_all(port, |_| true, a);
-        if up {
+        if link.is_up() {
             self.told(now, port, a);
         }
     }

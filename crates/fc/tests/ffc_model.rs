@@ -13,7 +13,7 @@ use weir_fc::explore::line::{Line, LineFlow};
 use weir_fc::explore::{Coverage, Model, explore};
 use weir_fc::ffc::{Ffc, INFO};
 use weir_fc::harness::{Bench, PRIORITY, given};
-use weir_fc::{FlowControl, NodeSetup};
+use weir_fc::{FlowControl, Network, NodeSetup};
 
 const OUT: PortId = PortId(1);
 /// Priorities 7 to 4 come first; then the transmit queue and the lanes.
@@ -168,7 +168,7 @@ impl Model for Port {
             Serve(q) => s.serve(q)?,
         }
         s.listen()?;
-        s.bench.scheme().audit(&s.bench.view(), false).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&s.bench.view(), Network::InUse).map_err(|v| v.to_string())
     }
 
     fn settled(&self, s: &State) -> Result<(), String> {
@@ -178,7 +178,7 @@ impl Model for Port {
         if !s.upstream.is_empty() {
             return Err(format!("flows {:?} are stopped upstream for ever", s.upstream));
         }
-        s.bench.scheme().audit(&s.bench.view(), true).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&s.bench.view(), Network::Drained).map_err(|v| v.to_string())
     }
 
     fn exercises(&self, s: &State) -> Coverage {

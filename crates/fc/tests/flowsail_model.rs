@@ -8,10 +8,10 @@
 
 use Step::{Enter, Pause, Quiet, Resume, Serve};
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
-use weir_fc::FlowControl;
 use weir_fc::explore::{Model, explore};
 use weir_fc::flowsail::{FlowSail, INFO};
 use weir_fc::harness::{Bench, PRIORITY, given};
+use weir_fc::{FlowControl, Network};
 
 const OUT: PortId = PortId(1);
 /// Priorities 7 to 4 come first.
@@ -145,14 +145,14 @@ impl Model for Port {
             }
             Quiet => _ = s.bench.fire_next(),
         }
-        s.bench.scheme().audit(&s.bench.view(), false).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&s.bench.view(), Network::InUse).map_err(|v| v.to_string())
     }
 
     fn settled(&self, s: &State) -> Result<(), String> {
         if s.left != s.entered {
             return Err(format!("stranded: {:?} of {:?} packets left", s.left, s.entered));
         }
-        s.bench.scheme().audit(&s.bench.view(), true).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&s.bench.view(), Network::Drained).map_err(|v| v.to_string())
     }
 }
 

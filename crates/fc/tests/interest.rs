@@ -5,11 +5,13 @@ use std::ops::Range;
 use weir_core::packet::flags;
 use weir_core::{Bytes, PortId, Priority};
 use weir_fc::harness::Bench;
-use weir_fc::{FlowControl, Interest, NodeSetup, Param, ParamError, Values, capfc, gfc, gpfc, pfc};
+use weir_fc::{
+    FlowControl, Interest, LinkState, NodeSetup, Param, ParamError, Values, capfc, gfc, gpfc, pfc,
+};
 
 const PORTS: u16 = 4;
-/// Everything is heard.
-const ALERT: Range<Bytes> = Bytes::ZERO..Bytes::ZERO;
+/// Never quiet: everything is heard.
+const NEVER: Range<Bytes> = Bytes::ZERO..Bytes::ZERO;
 /// xoff and xon.
 const TIGHT: (&str, &str) = ("6KB", "3KB");
 /// GFC needs room above the length at which it begins.
@@ -45,7 +47,7 @@ struct Quiet([[Range<Bytes>; Priority::COUNT]; PORTS as usize]);
 
 impl Quiet {
     fn new<S: FlowControl>(bench: &Bench<S>) -> Self {
-        let mut quiet = Self([const { [ALERT; Priority::COUNT] }; PORTS as usize]);
+        let mut quiet = Self([const { [NEVER; Priority::COUNT] }; PORTS as usize]);
         for port in (0..PORTS).map(PortId) {
             for priority in Priority::ALL {
                 quiet.ask(bench, port, priority);
@@ -57,7 +59,7 @@ impl Quiet {
     fn ask<S: FlowControl>(&mut self, bench: &Bench<S>, ingress: PortId, priority: Priority) {
         let interest = bench.scheme().interest(&bench.view().books.mmu, ingress, priority);
         self.0[ingress.index()][priority.index()] = match interest {
-            Interest::Every => ALERT,
+            Interest::Every => NEVER,
             Interest::Never(_) => Bytes::ZERO..Bytes::MAX,
             Interest::Outside(_, range) => range,
         };
@@ -114,12 +116,12 @@ fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
                     let interest = bench.scheme().interest(mmu, ingress, priority);
                     prop_assert_eq!(interest.unheard(), Some(q));
                 } else {
-                    quiet.0[ingress.index()][priority.index()] = ALERT;
+                    quiet.0[ingress.index()][priority.index()] = NEVER;
                 }
             }
             Step::Link { port } => {
-                bench.link(PortId(port), false);
-                bench.link(PortId(port), true);
+                bench.link(PortId(port), LinkState::Down);
+                bench.link(PortId(port), LinkState::Up);
                 for priority in Priority::ALL {
                     quiet.ask(&bench, PortId(port), priority);
                 }

@@ -14,7 +14,7 @@ use weir_core::{ControlMessage, NodeId, PortId};
 use weir_fc::explore::{Model, Shared, explore, replay};
 use weir_fc::harness::{Bench, PRIORITY};
 use weir_fc::ofc::{self, Ofc};
-use weir_fc::{FlowControl, Param, Values};
+use weir_fc::{FlowControl, Network, Param, Values};
 
 const OUT: PortId = PortId(1);
 
@@ -171,14 +171,14 @@ impl Model for Port {
             }
         }
         let view = s.bench.view();
-        s.bench.scheme().audit(&view, false).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&view, Network::InUse).map_err(|v| v.to_string())
     }
 
     fn settled(&self, s: &State) -> Result<(), String> {
         if s.left != s.entered {
             return Err(format!("{:?} packets came, {:?} left", s.entered, s.left));
         }
-        s.bench.scheme().audit(&s.bench.view(), true).map_err(|v| v.to_string())
+        s.bench.scheme().audit(&s.bench.view(), Network::Drained).map_err(|v| v.to_string())
     }
 }
 

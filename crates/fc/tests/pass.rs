@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use weir_core::packet::flags;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
 use weir_fc::harness::{Bench, PRIORITY, TestPacket, given};
-use weir_fc::{FlowControl, NodeSetup, NodeView, ParamError, SchemeInfo, Values};
+use weir_fc::{FlowControl, LinkState, NodeSetup, NodeView, ParamError, SchemeInfo, Values};
 use weir_fc::{bfc, ffc, flowsail, ideal, ofc, pfc};
 
 const PORTS: u16 = 3;
@@ -133,8 +133,8 @@ fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
             }
             Step::Fire => _ = bench.fire_next(),
             Step::Link { port } => {
-                bench.link(PortId(port), false);
-                bench.link(PortId(port), true);
+                bench.link(PortId(port), LinkState::Down);
+                bench.link(PortId(port), LinkState::Up);
             }
         }
     }

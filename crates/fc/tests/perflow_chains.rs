@@ -9,7 +9,7 @@ use weir_core::{PortId, Time, packet::flags, rng::Stream};
 use weir_fc::explore::line::{Line, LineFlow, LineState, LineStep};
 use weir_fc::explore::{Model, walk};
 use weir_fc::harness::{Bench, given};
-use weir_fc::{FlowControl, NodeSetup, bfc, ffc, flowsail, ideal};
+use weir_fc::{FlowControl, Network, NodeSetup, bfc, ffc, flowsail, ideal};
 
 const NODES: usize = 3;
 
@@ -71,7 +71,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Busy<S> {
             }
         }
         s.nodes.iter().try_for_each(|n| {
-            n.scheme().audit(&n.view(), false).map_err(|violation| violation.to_string())
+            n.scheme().audit(&n.view(), Network::InUse).map_err(|violation| violation.to_string())
         })
     }
 

@@ -6,7 +6,7 @@ use weir_core::reason::{Measured, Quantity, Relation};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, ControlMessage, PortId, Rate, Reason, Time};
 use weir_fc::harness::{Bench, PRIORITY, given};
-use weir_fc::{SCHEMES, scheme};
+use weir_fc::{LinkState, SCHEMES, scheme};
 
 const IN: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -88,9 +88,9 @@ fn what_is_said_again_after_a_failure_names_the_link() {
         for seq in 0..76 {
             b.arrive(b.packet(IN, 1000).seq(seq), OUT);
         }
-        b.link(IN, false);
+        b.link(IN, LinkState::Down);
         b.take_sent();
-        b.link(IN, true);
+        b.link(IN, LinkState::Up);
         let again = b.reasons();
         assert!(!again.is_empty(), "{name}");
         assert!(again.iter().all(|reason| *reason == Reason::Link), "{name}: {again:?}");

@@ -13,7 +13,7 @@ use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
 use crate::standstill::Standstill;
 use crate::switch::Switch;
-use crate::switch::holds::StuckQueue;
+use crate::switch::waits::StuckQueue;
 use crate::world::World;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, Time};
 use weir_fc::{IngressWait, PortQueue};

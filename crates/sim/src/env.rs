@@ -1,7 +1,7 @@
 //! What a node works with while it runs, and what is brought near before it does.
 
+use crate::link::Wires;
 use crate::shared::Shared;
-use crate::wire::Wires;
 
 /// What a node works with besides itself: the wires, and what never changes.
 pub(crate) struct Env<'w, 's> {

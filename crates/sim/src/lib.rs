@@ -14,7 +14,7 @@
 //! | [`outcome`] | what a run found out |
 //! | `engine/` | which node runs when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
-//! | `wire.rs`, `link.rs`, `mail.rs` | what is between them |
+//! | `link.rs`, `link/mail.rs` | what is between them |
 //! | [`stations`] | nodes without an engine: for other shells, and for logs of what nodes do |
 //! | [`probe`] | what is measured along the way, and how to measure something else |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
@@ -54,6 +54,7 @@ mod activity;
 mod agenda;
 mod chain;
 pub mod config;
+mod control;
 mod critical;
 mod deadlock;
 mod engine;
@@ -61,18 +62,15 @@ mod env;
 mod error;
 mod extras;
 mod faults;
-mod frame;
 mod jobs;
 mod limit;
 mod link;
-mod mail;
 mod nic;
 mod node;
 pub mod outcome;
 pub mod parcel;
 pub mod probe;
 mod report;
-mod responses;
 pub mod run;
 mod shared;
 mod snapshot;
@@ -84,7 +82,6 @@ mod threads;
 pub mod thresholds;
 mod timers;
 mod tree;
-mod wire;
 mod world;
 
 pub use config::Config;

@@ -1,10 +1,24 @@
-//! The sending half of a port: serialisation onto a wire, and what may happen to a frame on it.
+//! Links: a [`Transmitter`] serialises a frame onto a wire, and an [`Inbox`] takes it off at the far
+//! end, unless the link has failed meanwhile or the frame has a bit error ([`damage`]).
+//!
+//! A wire is one direction of a link: a FIFO of (arrival time, packet). Arrivals on one wire
+//! are in time order because one transmitter feeds it and its delay is constant. Nodes
+//! interact through wires only, and never in less than the wire's delay. A packet that crosses
+//! from one thread's part of the network to another's is [mail] until threads meet.
 
+pub(crate) mod mail;
+
+use crate::agenda::Agenda;
+use crate::chain::{Chain, Store, Taken};
+use crate::extras::Extras;
 use crate::outcome::DropReason;
-use crate::tree::{END, HORIZON};
-use crate::wire::{WireId, Wires};
+use crate::tree::{END, HORIZON, Tournament};
+use mail::Mail;
+use std::sync::Arc;
+use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{Bytes, Packet, Priority, Rate, Response, Time};
+use weir_core::{Bytes, NodeId, Packet, PacketKind, PortId, Priority, Rate, Response, Time};
+use weir_net::Topology;
 use weir_net::limits::{MAX_DELAY, MIN_RATE};
 
 /// No control frame is longer.
@@ -122,6 +136,298 @@ impl Transmitter {
     }
 }
 
+/// Index of a wire. The wires into a node are consecutive: `first + port`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WireId(pub(crate) u32);
+
+/// The number of every wire of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct WireNumbers {
+    /// First wire into each node.
+    first: Arc<[u32]>,
+}
+
+impl WireNumbers {
+    /// Numbers wires part by part and node by node, so that those that end in one part of the
+    /// network stand together.
+    pub(crate) fn new(topology: &Topology, parts: &[Vec<NodeId>]) -> Self {
+        let mut first = vec![0; topology.nodes().len()];
+        let mut wires = 0;
+        for node in parts.iter().flatten() {
+            first[node.index()] = wires;
+            wires += topology.ports(*node).len() as u32;
+        }
+        Self { first: first.into() }
+    }
+
+    /// The wire into `port` of `node`.
+    pub(crate) fn at_port(&self, node: NodeId, port: usize) -> WireId {
+        WireId(self.first[node.index()] + port as u32)
+    }
+}
+
+/// See [`NO_LINK`](crate::chain::NO_LINK).
+const NO_WIRE: &str = "wires are of this network";
+
+/// One wire: what is in flight, and where it ends. The fields that a transmission reads and writes
+/// share a cache line.
+#[derive(Debug)]
+struct Wire {
+    /// Packets in flight; empty if the wire ends in another part.
+    packets: Chain,
+    node: NodeId,
+    port: PortId,
+    /// The part of the node at its end.
+    part: u16,
+}
+
+/// For how many links per wire there is room from the start: enough for a microsecond of full
+/// frames at 100 Gb/s, and as much again.
+const LINKS_PER_WIRE: usize = 4;
+/// For how many links there is room at most: 0.7 GB.
+const MOST_ROOM: usize = 1 << 21;
+
+/// All wires of the network, as one part of it sees them: only wires that end in this part hold
+/// packets.
+#[derive(Debug)]
+pub(crate) struct Wires {
+    /// Which part.
+    me: u16,
+    /// All wires of the network.
+    wires: Vec<Wire>,
+    /// How many of them end here.
+    own: usize,
+    /// Packets in flight, with their times of arrival.
+    flights: Store,
+    /// First wire into each node of the network.
+    first: Arc<[u32]>,
+    /// When each node of this part has something to do next, wires included.
+    pub(crate) agenda: Agenda,
+    /// One bit per port: its wire was empty when the node last looked and holds a packet now. The
+    /// words of a node start at `fresh_start`.
+    fresh: Vec<u64>,
+    fresh_start: Vec<u32>,
+    /// Packets for other parts, handed over when threads meet.
+    outboxes: Vec<Mail>,
+    pub(crate) extras: Extras,
+}
+
+impl Wires {
+    /// The wires as part number `part` of these knows them.
+    pub(crate) fn new(
+        topology: &Topology,
+        parts: &[Vec<NodeId>],
+        numbers: &WireNumbers,
+        part: usize,
+    ) -> Self {
+        let all = topology.nodes().len();
+        let mut wires = Self {
+            me: part as u16,
+            wires: Vec::new(),
+            own: 0,
+            flights: Store::default(),
+            first: Arc::clone(&numbers.first),
+            agenda: Agenda::new(all),
+            fresh: Vec::new(),
+            fresh_start: vec![0; all],
+            outboxes: parts.iter().map(|_| Mail::default()).collect(),
+            extras: Extras::default(),
+        };
+        for (p, nodes) in parts.iter().enumerate() {
+            for &node in nodes {
+                let n = topology.ports(node).len();
+                wires.own += if p == part { n } else { 0 };
+                wires.fresh_start[node.index()] = wires.fresh.len() as u32;
+                wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
+                for port in (0..n).map(PortId::from_index) {
+                    let packets = Chain::default();
+                    wires.wires.push(Wire { packets, node, port, part: p as u16 });
+                }
+            }
+        }
+        wires.flights = Store::with_room((wires.own * LINKS_PER_WIRE).min(MOST_ROOM));
+        wires
+    }
+
+    /// How many wires end in this part.
+    pub(crate) fn count(&self) -> usize {
+        self.own
+    }
+
+    /// Puts a packet on a wire, with the ingress port of the far end and without this node's local
+    /// tag.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, id: WireId, arrival: Time, packet: &Packet) {
+        let wire = self.wires.get_mut(id.0 as usize).expect(NO_WIRE);
+        if wire.packets.is_empty() {
+            if wire.part != self.me {
+                self.cross(id, arrival, *packet);
+                return;
+            }
+            let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
+            self.fresh[word] |= 1 << (wire.port.index() % 64);
+            self.agenda.bring_forward(wire.node, arrival);
+        }
+        let packet = self.flights.push(&mut wire.packets, arrival, packet);
+        packet.ingress = wire.port;
+        packet.local_tag = 0;
+    }
+
+    /// Keeps a packet for another part until threads meet.
+    #[inline(never)]
+    fn cross(&mut self, wire: WireId, arrival: Time, packet: Packet) {
+        let to = self.wires[wire.0 as usize].part;
+        self.outboxes[usize::from(to)].post(wire, arrival, packet, &mut self.extras);
+    }
+
+    /// Prefetches the wires into a node.
+    pub(crate) fn prefetch(&self, node: NodeId, ports: usize) {
+        prefetch(self.wires_into(node, ports));
+        if let Some(word) = self.fresh.get(self.fresh_start[node.index()] as usize) {
+            prefetch(word);
+        }
+    }
+
+    /// Prefetches what is on the wires into a node.
+    pub(crate) fn prefetch_packets(&self, node: NodeId, ports: usize) {
+        for wire in self.wires_into(node, ports) {
+            self.flights.prefetch(&wire.packets);
+        }
+    }
+
+    /// Prefetches a wire out of a node.
+    pub(crate) fn prefetch_way(&self, wire: WireId) {
+        prefetch(&self.wires[wire.0 as usize]);
+    }
+
+    /// Prefetches the place where the next packet on a wire will be written.
+    pub(crate) fn prefetch_end(&self, wire: WireId) {
+        self.flights.prefetch_end(&self.wires[wire.0 as usize].packets);
+    }
+
+    fn wires_into(&self, node: NodeId, ports: usize) -> &[Wire] {
+        let first = self.first[node.index()] as usize;
+        &self.wires[first..first + ports]
+    }
+
+    /// When the head of a wire arrives.
+    #[cfg(test)]
+    pub(crate) fn head(&self, wire: WireId) -> Time {
+        let packets = &self.wires[wire.0 as usize].packets;
+        self.flights.front(packets).map_or(Time::NEVER, |(arrival, _)| arrival)
+    }
+
+    /// Brings `inbox` up to date with the wires into `node` that were empty before.
+    #[inline]
+    pub(crate) fn open(&mut self, node: NodeId, ports: usize, inbox: &mut Inbox) {
+        let start = self.fresh_start[node.index()] as usize;
+        inbox.first = self.first[node.index()];
+        for i in 0..ports.div_ceil(64) {
+            let bits = std::mem::take(&mut self.fresh[start + i]);
+            if bits != 0 {
+                self.open_fresh(i * 64, bits, inbox);
+            }
+        }
+    }
+
+    /// [`Wires::open`] for the wires of these ports, counted from `first`.
+    #[inline(never)]
+    fn open_fresh(&self, first: usize, mut bits: u64, inbox: &mut Inbox) {
+        while bits != 0 {
+            let port = first + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
+            inbox.heads.set(port, head.map_or(Time::NEVER, |(arrival, _)| arrival));
+        }
+    }
+
+    /// The earliest packet of an inbox, which must have one, and the port it comes by.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
+        let port = inbox.heads.winner();
+        let wire = self.wires.get_mut(inbox.first as usize + port).expect(NO_WIRE);
+        let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
+        inbox.heads.advance_to(next);
+        (port, packet)
+    }
+
+    /// Prefetches what a switch reads of the telemetry of the packet behind the earliest one of an
+    /// inbox: it was last written by the previous switch, a link's delay ago.
+    #[inline(never)]
+    pub(crate) fn prefetch_telemetry(&self, inbox: &Inbox) {
+        if let Some(packet) = self.behind(inbox) {
+            self.extras.telemetry.prefetch(packet.extra);
+        }
+    }
+
+    /// [`Wires::prefetch_telemetry`] for a host, which reads all of it when an ACK is back.
+    #[inline(never)]
+    pub(crate) fn prefetch_answer(&self, inbox: &Inbox) {
+        if let Some(packet) = self.behind(inbox).filter(|p| p.kind != PacketKind::Data) {
+            self.extras.telemetry.prefetch_hops(packet.extra);
+        }
+    }
+
+    /// The packet behind the earliest one of an inbox, on its wire.
+    #[inline(always)]
+    fn behind(&self, inbox: &Inbox) -> Option<&Packet> {
+        let wire = inbox.first as usize + inbox.heads.winner();
+        self.flights.second(&self.wires[wire].packets)
+    }
+
+    /// Everything in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
+        self.wires.iter().flat_map(|w| self.flights.iter(&w.packets))
+    }
+
+    /// Whether anything but control frames is in flight.
+    pub(crate) fn carries_traffic(&self) -> bool {
+        self.in_flight().any(|p| p.kind != PacketKind::Control)
+    }
+}
+
+/// What is on the wires into one node, as it sees it: packets come in the order of (time,
+/// port), the canonical order.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    /// When the head of each wire arrives.
+    heads: Tournament,
+    /// The first wire into the node.
+    first: u32,
+    /// The node has handled everything before.
+    done: Time,
+}
+
+impl Inbox {
+    /// The node is about to handle everything before `until`.
+    ///
+    /// # Panics
+    /// When a packet arrives before the time up to which the node has run: the lookahead was
+    /// violated.
+    #[inline]
+    pub(crate) fn check(&mut self, node: NodeId, until: Time) {
+        let next = self.next();
+        assert!(next >= self.done, "a packet reaches {node} at {next}, after {}", self.done);
+        self.done = until;
+    }
+
+    /// Prefetches the clocks.
+    pub(crate) fn prefetch(&self) {
+        self.heads.prefetch();
+    }
+
+    /// The inbox of a node with `ports` ports.
+    pub(crate) fn new(ports: usize) -> Self {
+        Self { heads: Tournament::new(ports), first: 0, done: Time::ZERO }
+    }
+
+    /// When the next packet arrives, or a time later than any run lasts.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Time {
+        self.heads.earliest()
+    }
+}
+
 /// Times at which a link was down, for the receiving end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<(Time, Time)>);
@@ -186,57 +492,4 @@ fn frame_error(size: u16, byte_survival_ln: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chain::test_packet;
-    use crate::wire::WireNumbers;
-    use weir_core::NodeId;
-    use weir_net::build;
-
-    #[test]
-    fn a_frame_arrives_after_its_serialisation_and_the_cable() {
-        let params = build::star::Params { hosts: 1, ..Default::default() };
-        let topology = build::star::build(&params).unwrap();
-        let nodes = [(0..2).map(NodeId).collect()];
-        let numbers = WireNumbers::new(&topology, &nodes);
-        let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
-        let wire = numbers.at_port(NodeId(1), 0);
-        let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
-        tx.send(Time::from_ns(100), &test_packet(0, 1518), &mut wires);
-        // (1518 + 20) B at 200 ps/B = 307.6 ns
-        assert_eq!(tx.busy_until, Time::from_ps(407_600));
-        assert_eq!(wires.head(wire), Time::from_ps(427_600));
-        assert_eq!(wires.agenda.next(weir_core::NodeId(1)), Time::from_ps(427_600));
-    }
-
-    #[test]
-    fn outages_that_overlap_or_touch_are_one() {
-        let mut outages = Outages::default();
-        let ns = Time::from_ns;
-        for (down, up) in [(30, 50), (10, 20), (15, 30), (12, 14), (70, 80), (60, 60)] {
-            outages.add(ns(down), Some(ns(up)));
-        }
-        assert_eq!(outages.iter().collect::<Vec<_>>(), [(ns(10), ns(50)), (ns(70), ns(80))]);
-        outages.add(ns(75), None);
-        assert_eq!(outages.iter().last(), Some((ns(70), Time::NEVER)));
-        assert!(outages.hit(ns(40), ns(41)) && !outages.hit(ns(50), ns(69)));
-    }
-
-    #[test]
-    fn odd_rates_round_up_to_the_picosecond() {
-        let tx = Transmitter::new(WireId(0), Rate::from_gbps(3), Time::ZERO, Bytes::ZERO);
-        // 100 B * 8000/3 ps = 266 666.67 ps
-        assert_eq!(tx.serialisation(100), Time::from_ps(266_667));
-    }
-
-    #[test]
-    fn an_outage_takes_what_is_in_flight_during_any_part_of_it() {
-        let mut o = Outages::default();
-        o.add(Time::from_ns(10), Some(Time::from_ns(20)));
-        let hit = |a, b| o.hit(Time::from_ns(a), Time::from_ns(b));
-        assert_eq!(
-            [hit(0, 9), hit(0, 10), hit(12, 13), hit(19, 30), hit(20, 30)],
-            [false, true, true, true, false]
-        );
-    }
-}
+mod tests;

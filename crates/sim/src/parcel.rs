@@ -3,8 +3,8 @@
 //! Inside, what few packets carry is in a side pool of their thread. A [`Parcel`] has it with it,
 //! so it can be written to a log, or put into bytes and sent somewhere else.
 
+use crate::control::control_packet;
 use crate::extras::{Envelope, Extras, IntStack, Said};
-use crate::frame::control_packet;
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::{ControlMessage, Packet, PortId, Reason};
 

@@ -14,8 +14,8 @@ use crate::world::Remains;
 use std::sync::Arc;
 use weir_core::rng::mix;
 use weir_core::{Bytes, NodeId, Packet, PacketKind, PortId, Time};
-use weir_fc::Violation;
 use weir_fc::order::reordering;
+use weir_fc::{Network, Violation};
 use weir_net::Routes;
 use weir_traffic::TrafficHash;
 
@@ -140,10 +140,11 @@ fn audit(world: &Remains<'_>, finish: &Finish) -> Result<(), SimError> {
     // A lost RESUME leaves a neighbour paused: not the fault of the scheme.
     let misheard = world.nodes.iter().any(|n| n.faults().misheard);
     let drained = empty && !misheard;
+    let network = if drained { Network::Drained } else { Network::InUse };
     for node in &world.nodes {
         let result = match node {
-            Node::Switch(s) => s.audit(world.now, drained),
-            Node::Nic(n) => n.audit(world.now, drained),
+            Node::Switch(s) => s.audit(world.now, network),
+            Node::Nic(n) => n.audit(world.now, network),
         };
         result.map_err(|violation| SimError::Invariant {
             at: world.now,

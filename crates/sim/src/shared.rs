@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, PrioritySet, Time};
-use weir_fc::{MmuConfig, Neighbour, NodeSetup, PortSetup, Role, Thresholds};
+use weir_fc::{LinkState, MmuConfig, Neighbour, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{NodeKind, Routes, Topology, validate_path};
 
@@ -288,9 +288,9 @@ impl Shared<'_> {
         for (p, end) in self.topology.ports(node).iter().enumerate() {
             let port = PortId::from_index(p);
             for (down, up) in self.outages(end.link).iter() {
-                events.push((down, Admin::Link { port, up: false }));
+                events.push((down, Admin::Link { port, link: LinkState::Down }));
                 if up != Time::NEVER {
-                    events.push((up, Admin::Link { port, up: true }));
+                    events.push((up, Admin::Link { port, link: LinkState::Up }));
                 }
             }
         }
@@ -309,7 +309,7 @@ impl Shared<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admin {
     /// The link at a port fails or recovers.
-    Link { port: PortId, up: bool },
+    Link { port: PortId, link: LinkState },
     /// Another route table is in force.
     Epoch(usize),
     /// Statistics start here.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 use weir_core::Time;
+use weir_fc::TimerClass;
 
 /// Timers named by `K`; each name is armed at most once. Those that fire together do so in the
 /// order of their names.
@@ -65,13 +66,13 @@ struct Timer {
     due: Time,
     /// It has not been cancelled.
     armed: bool,
-    background: bool,
+    class: TimerClass,
 }
 
 impl Timer {
     /// Whether it keeps a run alive.
     fn is_foreground(&self) -> bool {
-        self.armed && !self.background
+        self.armed && self.class == TimerClass::Foreground
     }
 }
 
@@ -116,37 +117,37 @@ impl<K: Name> Timers<K> {
     /// (Re-)arms `key`, which keeps the run alive.
     #[inline(always)]
     pub(crate) fn arm(&mut self, key: K, at: Time) {
-        self.arm_as(key, at, false);
+        self.arm_as(key, at, TimerClass::Foreground);
     }
 
     /// (Re-)arms `key`, which does not keep the run alive.
     #[inline(always)]
     pub(crate) fn arm_background(&mut self, key: K, at: Time) {
-        self.arm_as(key, at, true);
+        self.arm_as(key, at, TimerClass::Background);
     }
 
     /// (Re-)arms `key`. What happens with every packet, that a numbered timer which keeps the run
     /// alive moves to a later time, takes no call.
     #[inline(always)]
-    pub(crate) fn arm_as(&mut self, key: K, at: Time, background: bool) {
+    pub(crate) fn arm_as(&mut self, key: K, at: Time, class: TimerClass) {
         if let Some(n) = key.number()
             && let Some(Some(timer)) = self.numbered[n.kind].get_mut(n.index)
             && timer.is_foreground()
             && timer.place <= at
-            && !background
+            && class == TimerClass::Foreground
         {
             timer.due = at;
             self.moved = true;
             return;
         }
-        self.place(key, at, background);
+        self.place(key, at, class);
     }
 
     /// [`Timers::arm`] for any timer.
     #[inline(never)]
-    fn place(&mut self, key: K, at: Time, background: bool) {
-        let new = Timer { place: at, due: at, armed: true, background };
-        self.foreground += usize::from(!background);
+    fn place(&mut self, key: K, at: Time, class: TimerClass) {
+        let new = Timer { place: at, due: at, armed: true, class };
+        self.foreground += usize::from(new.is_foreground());
         match self.known(key) {
             None => self.add(key, new),
             Some(timer) => {
@@ -219,15 +220,15 @@ impl<K: Name> Timers<K> {
 
     /// Fires the next one: it is not armed any more. It keeps its place at the top, because most
     /// timers that fire are armed again at once; if this one is not, [`Timers::settle`] removes it.
-    pub(crate) fn pop(&mut self) -> Option<(Time, K, bool)> {
+    pub(crate) fn pop(&mut self) -> Option<(Time, K, TimerClass)> {
         self.settle();
         let &Reverse((at, key)) = self.heap.peek()?;
         let timer = self.known(key).expect("the top entry is live");
-        let (was_foreground, background) = (timer.is_foreground(), timer.background);
+        let (was_foreground, class) = (timer.is_foreground(), timer.class);
         timer.armed = false;
         self.foreground -= usize::from(was_foreground);
         self.moved = true;
-        Some((at, key, background))
+        Some((at, key, class))
     }
 
     /// When the next one is due.
@@ -318,7 +319,8 @@ mod tests {
         let mut now = 0;
         for step in 0..20_000u64 {
             let draw = weir_core::rng::mix(step);
-            let (key, background) = ((draw >> 8) as u8 % 12, draw >> 20 & 1 != 0);
+            let classes = [TimerClass::Foreground, TimerClass::Background];
+            let (key, class) = ((draw >> 8) as u8 % 12, classes[(draw >> 20 & 1) as usize]);
             match draw % 8 {
                 0 => {
                     timers.cancel(key);
@@ -333,8 +335,8 @@ mod tests {
                 }
                 _ => {
                     let due = at(now + (draw >> 32) % 50);
-                    timers.arm_as(key, due, background);
-                    list.insert(key, (due, background));
+                    timers.arm_as(key, due, class);
+                    list.insert(key, (due, class));
                 }
             }
             let next = list.values().map(|(at, _)| *at).min().unwrap_or(Time::NEVER);
@@ -342,7 +344,8 @@ mod tests {
             if draw >> 40 & 3 == 0 {
                 assert_eq!((timers.settle(), timers.next()), (next, next));
             }
-            assert_eq!(timers.foreground(), list.values().filter(|(_, b)| !b).count());
+            let foreground = |(_, class): &&(Time, TimerClass)| *class == TimerClass::Foreground;
+            assert_eq!(timers.foreground(), list.values().filter(foreground).count());
         }
     }
 
@@ -375,7 +378,7 @@ mod tests {
         assert_eq!(t.settle(), at(9));
         // moved earlier: the entry at 9 must not fire a second time
         t.arm(1u8, at(6));
-        assert_eq!(t.pop(), Some((at(6), 1, false)));
+        assert_eq!(t.pop(), Some((at(6), 1, TimerClass::Foreground)));
         assert_eq!((t.pop(), t.foreground()), (None, 0));
     }
 }

@@ -75,17 +75,17 @@ impl FlowControl for Fair {
         }
     }
 
-    fn link(&mut self, _: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
         // the neighbour has forgotten that it is paused
-        let again = self.paused.iter().filter(|(ingress, _)| up && *ingress == port);
+        let again = self.paused.iter().filter(|(ingress, _)| link.is_up() && *ingress == port);
         let pause = |p: Priority| ControlMessage::pfc(p, u16::MAX);
         again.for_each(|(_, p)| a.send(port, pause(*p), Reason::Link));
     }
 
-    fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, _: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         let left = || Violation { scheme: INFO.name, what: format!("paused: {:?}", self.paused) };
-        if drained && !self.paused.is_empty() { Err(left()) } else { Ok(()) }
+        if network.is_drained() && !self.paused.is_empty() { Err(left()) } else { Ok(()) }
     }
 
     fn state_size(&self) -> StateSize {

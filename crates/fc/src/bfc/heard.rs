@@ -1,6 +1,6 @@
 //! The paused side: which of our queues the neighbours have stopped.
 
-use crate::{Actions, Target};
+use crate::{Actions, HoldState, Target};
 use weir_core::{PortId, QueueId};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,8 +36,7 @@ impl Heard {
             known.resize(queue.index() + 1, false);
         }
         known[queue.index()] = true;
-        let target = Target::Queue(queue);
-        if paused { a.hold(port, target) } else { a.open(port, target) }
+        a.set(port, Target::Queue(queue), HoldState::of(paused));
     }
 
     /// `queue` of `port` is given back.
@@ -54,9 +53,9 @@ impl Heard {
     }
 
     /// The neighbour at `port` pauses or resumes the queues numbered `index`.
-    pub(super) fn set(&mut self, port: PortId, index: u32, pause: bool, a: &mut Actions) {
+    pub(super) fn set(&mut self, port: PortId, index: u32, state: HoldState, a: &mut Actions) {
         let index = index % self.space;
-        if self.is_paused(port, index) == pause {
+        if self.is_paused(port, index) == state.is_held() {
             return;
         }
         let Port { paused, known } = &mut self.ports[port.index()];
@@ -67,8 +66,7 @@ impl Heard {
         paused[word] ^= 1 << (index % 64);
         for q in (index as usize..known.len()).step_by(self.space as usize) {
             if known[q] {
-                let target = Target::Queue(QueueId::from_index(q));
-                if pause { a.hold(port, target) } else { a.open(port, target) }
+                a.set(port, Target::Queue(QueueId::from_index(q)), state);
             }
         }
     }
@@ -85,7 +83,7 @@ impl Heard {
             while changed != 0 {
                 let bit = changed.trailing_zeros();
                 changed &= changed - 1;
-                self.set(port, i as u32 * 64 + bit, new >> bit & 1 != 0, a);
+                self.set(port, i as u32 * 64 + bit, HoldState::of(new >> bit & 1 != 0), a);
             }
         }
     }

@@ -42,8 +42,9 @@ use crate::perflow::{
     active_with, flagged, place, tag,
 };
 use crate::{
-    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
+    TimerKey, Values, Violation,
 };
 use egress::{Egress, Entry};
 use heard::Heard;
@@ -472,7 +473,7 @@ impl FlowControl for Bfc {
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         match m {
             ControlMessage::QueueState { pause, queue, .. } => {
-                self.heard.set(port, queue.0, *pause, a);
+                self.heard.set(port, queue.0, HoldState::of(*pause), a);
             }
             ControlMessage::QueueBitmap { words, .. } => self.heard.replace(port, words, a),
             _ => self.backstop.control(v, port, m, a),
@@ -492,9 +493,9 @@ impl FlowControl for Bfc {
         }
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.backstop.link(v, port, up, a);
-        if up {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.backstop.link(v, port, link, a);
+        if link.is_up() {
             self.told.repeat(port, a);
         }
         self.heard.forget(port, a);
@@ -508,9 +509,9 @@ impl FlowControl for Bfc {
         self.heard.remove(slot.port, slot.queue, a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.backstop.audit(v, drained)?;
-        if !drained {
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.backstop.audit(v, network)?;
+        if !network.is_drained() {
             return Ok(());
         }
         if let Some((port, index)) = self.told.any_left() {

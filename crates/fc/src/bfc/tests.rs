@@ -197,7 +197,7 @@ fn an_upstream_queue_is_resumed_when_its_last_counted_packet_leaves() {
     }
     b.depart(OUT, q).unwrap();
     assert_eq!(b.sent(), [(UP, state(false, 7))]);
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn paced_resumes_come_one_per_period_and_queue() {
     assert!(b.take_sent().is_empty(), "the last resume was just now");
     b.fire_next();
     assert_eq!((b.now, b.take_sent()), (Time::from_us(2), vec![(UP, state(false, 2))]));
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -457,15 +457,15 @@ fn resumes_that_wait_for_their_turn_stay_in_line_while_a_link_is_down() {
     b.arrive(packet(&b, UP2, 0, 3), OUT);
     (0..28).for_each(|_| _ = b.depart(OUT, q));
     b.take_sent();
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     // lost with its link, as the link is down: it is not paused again below
     b.fire_next();
     assert_eq!(b.take_sent(), [(UP, state(false, 2))]);
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), []);
     b.fire_next();
     assert_eq!(b.take_sent(), [(UP2, state(false, 3))]);
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn flows_in_one_bucket_are_one_flow() {
     assert_eq!(send(&mut b, 1, 1, 0), q);
     assert_eq!(b.scheme().state_size().tables[0], ("flow table", 8));
     (0..2).for_each(|_| _ = b.depart(OUT, q));
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -484,27 +484,27 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_is_open() {
     b.control(UP, &state(true, FIRST));
     let q = send(&mut b, 0, 26, 7);
     b.take_sent();
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert!(!b.is_held(UP, QueueId(FIRST)));
     assert_eq!(b.take_sent(), []);
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), [(UP, state(true, 7))]);
     (0..26).for_each(|_| _ = b.depart(OUT, q));
     assert_eq!(b.take_sent(), [(UP, state(false, 7))], "and resumed with its last packet");
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 /// A bitmap at once: the next one may be long in coming.
 #[test]
 fn a_link_that_recovers_gets_a_bitmap_if_there_is_something_to_say() {
     let mut b = bench(&[("queues", "1"), ("frames", "periodic")]);
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), []);
     let many = 200;
     send(&mut b, 0, many, 7);
     b.take_sent();
-    b.link(UP, false);
-    b.link(UP, true);
+    b.link(UP, LinkState::Down);
+    b.link(UP, LinkState::Up);
     let sent = b.take_sent();
     let [(UP, ControlMessage::QueueBitmap { words, .. })] = &sent[..] else { panic!("{sent:?}") };
     assert_eq!(words.iter().map(|w| w.count_ones()).sum::<u32>(), 1);
@@ -529,15 +529,15 @@ fn a_backstop_holds_the_priority_beside_the_queues() {
 fn what_is_left_after_a_drain_is_reported() {
     let mut b = bench(&[]);
     send(&mut b, 0, 1, 0);
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("counts 1 packets"), "{left}");
     send(&mut b, 0, 25, 7);
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
-    b.scheme().audit(&b.view(), false).unwrap();
+    b.scheme().audit(&b.view(), Network::InUse).unwrap();
     // the packets stay counted whatever happens to the link
-    b.link(UP, false);
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    b.link(UP, LinkState::Down);
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
 }
 

@@ -1,7 +1,7 @@
 //! The pausing side: counters per upstream queue and the frames they cause.
 
 use super::{Frames, Timer};
-use crate::{Actions, PortQueue};
+use crate::{Actions, HoldState, PortQueue};
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
 
@@ -80,7 +80,7 @@ impl Told {
         counter.count += 1;
         counter.priority = p.priority;
         if !counter.paused {
-            self.set(ingress, index, true, why(), a);
+            self.set(ingress, index, HoldState::Held, why(), a);
         }
     }
 
@@ -101,7 +101,7 @@ impl Told {
             return;
         }
         if !paced {
-            self.set(ingress, index, false, Reason::CountedGone, a);
+            self.set(ingress, index, HoldState::Open, Reason::CountedGone, a);
         } else if !std::mem::replace(&mut counter.queued, true) {
             let pacer = self.pacers.entry(from).or_default();
             pacer.waiting.push_back((ingress, index));
@@ -125,7 +125,7 @@ impl Told {
             counter.queued = false;
             // counted again while it waited: it stays paused, and the turn passes on
             if counter.count == 0 && counter.paused {
-                self.set(ingress, index, false, Reason::CountedGone, a);
+                self.set(ingress, index, HoldState::Open, Reason::CountedGone, a);
                 let pacer = self.pacers.entry(from).or_default();
                 pacer.next = now + period;
                 if more {
@@ -136,7 +136,15 @@ impl Told {
         }
     }
 
-    fn set(&mut self, ingress: PortId, index: u32, pause: bool, reason: Reason, a: &mut Actions) {
+    fn set(
+        &mut self,
+        ingress: PortId,
+        index: u32,
+        state: HoldState,
+        reason: Reason,
+        a: &mut Actions,
+    ) {
+        let pause = state.is_held();
         let counter = self.counter(ingress, index);
         counter.paused = pause;
         let (priority, queue) = (counter.priority, QueueId(index));

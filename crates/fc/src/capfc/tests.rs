@@ -130,7 +130,7 @@ fn inputs_leave_the_congested_state_at_xon() {
     assert!(!egress(&b, OUT).is_touched());
     serve(&mut b, OUT, 3);
     assert_eq!(b.sent(), []);
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+    assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
 }
 
 /// WARN above XON: the counters are cleared first, the signals later, and counting begins anew.
@@ -256,7 +256,7 @@ fn an_input_is_not_paused_by_its_own_port() {
     assert_eq!(b.take_sent(), []);
     serve(&mut b, A, 9);
     assert_eq!(b.take_sent(), []);
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+    assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn frames_hold_and_timers_run_as_in_pfc() {
     let mut b = switch();
     b.control(OUT, &ControlMessage::pfc(PRIORITY, 7));
     assert!(b.is_held(OUT, Q));
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert!(!b.is_held(OUT, Q));
     let mut values = Values::new();
     values.set(&EGRESS_XOFF, "60KB").unwrap();
@@ -322,11 +322,11 @@ fn a_link_that_recovers_is_paused_at_once_for_its_share_of_an_egress() {
     let mut b = switch();
     put(&mut b, A, OUT, 7);
     b.take_sent();
-    b.link(A, false);
+    b.link(A, LinkState::Down);
     assert_eq!(b.take_sent(), []);
-    b.link(A, true);
+    b.link(A, LinkState::Up);
     assert_eq!(b.take_sent(), [xoff(A)]);
-    b.link(B, true);
+    b.link(B, LinkState::Up);
     assert_eq!(b.take_sent(), [], "it has brought nothing");
 }
 
@@ -334,19 +334,27 @@ fn a_link_that_recovers_is_paused_at_once_for_its_share_of_an_egress() {
 fn an_audit_notices_what_is_left_over() {
     let mut b = switch();
     put(&mut b, A, OUT, 7);
-    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("still pauses"));
+    assert!(
+        b.scheme().audit(&b.view(), Network::Drained).unwrap_err().what.contains("still pauses")
+    );
     let mut b = switch();
     put(&mut b, A, A, 4);
-    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("congested"));
+    assert!(b.scheme().audit(&b.view(), Network::Drained).unwrap_err().what.contains("congested"));
     let mut b = switch();
-    b.link(A, false);
+    b.link(A, LinkState::Down);
     put(&mut b, A, OUT, 3);
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "nothing to be ashamed of below WARN");
+    assert_eq!(
+        b.scheme().audit(&b.view(), Network::Drained),
+        Ok(()),
+        "nothing to be ashamed of below WARN"
+    );
     let mut b = Bench::around(5, "10KB", "5KB", |setup| {
         Capfc::new(&values(&[(&EGRESS_XOFF, "60KB"), (&EGRESS_XON, "50KB")]), setup).unwrap()
     });
     put(&mut b, A, OUT, 10);
-    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("still pauses"));
+    assert!(
+        b.scheme().audit(&b.view(), Network::Drained).unwrap_err().what.contains("still pauses")
+    );
 }
 
 #[test]

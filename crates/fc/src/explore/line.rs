@@ -368,11 +368,16 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             }
         }
         for (node, bench) in s.nodes.iter().enumerate() {
-            bench.scheme().audit(&bench.view(), true).map_err(|v| format!("node {node}: {v}"))?;
+            bench
+                .scheme()
+                .audit(&bench.view(), crate::Network::Drained)
+                .map_err(|v| format!("node {node}: {v}"))?;
         }
         for (host, state) in s.hosts.iter().enumerate() {
             let nic = &state.nic;
-            nic.scheme().audit(&nic.view(), true).map_err(|v| format!("host {host}: {v}"))?;
+            nic.scheme()
+                .audit(&nic.view(), crate::Network::Drained)
+                .map_err(|v| format!("host {host}: {v}"))?;
         }
         Ok(())
     }
@@ -514,10 +519,21 @@ mod tests {
         ) {
         }
 
-        fn link(&mut self, _: &crate::NodeView<'_>, _: PortId, _: bool, _: &mut crate::Actions) {}
+        fn link(
+            &mut self,
+            _: &crate::NodeView<'_>,
+            _: PortId,
+            _: crate::LinkState,
+            _: &mut crate::Actions,
+        ) {
+        }
 
-        fn audit(&self, _: &crate::NodeView<'_>, drained: bool) -> Result<(), crate::Violation> {
-            if drained && self.0 == Fault::Remembers {
+        fn audit(
+            &self,
+            _: &crate::NodeView<'_>,
+            network: crate::Network,
+        ) -> Result<(), crate::Violation> {
+            if network.is_drained() && self.0 == Fault::Remembers {
                 return Err(crate::Violation { scheme: "faulty", what: "remembers".into() });
             }
             Ok(())

@@ -2,14 +2,14 @@
 
 use super::INFO;
 use super::egress::Egress;
-use crate::{NodeView, Violation};
+use crate::{Network, NodeView, Violation};
 
 /// Checks the flows of a port against its queues and lanes.
 pub(super) fn audit(
     e: &Egress,
     low: u64,
     v: &NodeView<'_>,
-    drained: bool,
+    network: Network,
 ) -> Result<(), Violation> {
     let fail = |what: String| {
         Err(Violation { scheme: INFO.name, what: format!("port {}: {what}", e.port.0) })
@@ -17,7 +17,7 @@ pub(super) fn audit(
     let mut bytes = 0;
     for (i, key, f) in e.flows.iter() {
         bytes += f.bytes;
-        if drained {
+        if network.is_drained() {
             return fail(format!("flow {key:#x} is left after a drain: {f:?}"));
         }
         if !f.told.is_empty() && f.lane_bytes <= low {

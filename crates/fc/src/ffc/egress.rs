@@ -3,7 +3,7 @@
 use super::Timer;
 use super::frames::Name;
 use crate::perflow::Table;
-use crate::{Actions, Target, TimerKey};
+use crate::{Actions, HoldState, Target, TimerKey};
 use weir_core::{Bytes, PortId, QueueId, Rate, Time};
 
 /// A flow with packets here, or one that the next hop has stopped.
@@ -186,13 +186,13 @@ impl Egress {
     }
 
     /// Step 4: the next hop stops flow `i`, or lets it go on.
-    pub(super) fn hear(&mut self, now: Time, i: u32, xoff: bool, a: &mut Actions) {
+    pub(super) fn hear(&mut self, now: Time, i: u32, state: HoldState, a: &mut Actions) {
         let Some(f) = self.flows.at_mut(i) else { return };
+        let xoff = state.is_held();
         let changed = std::mem::replace(&mut f.xoff, xoff) != xoff;
         match f.lane {
             Some(lane) if changed => {
-                let target = Target::Queue(self.lane_queue(lane));
-                if xoff { a.hold(self.port, target) } else { a.open(self.port, target) }
+                a.set(self.port, Target::Queue(self.lane_queue(lane)), state);
             }
             None if changed && xoff => self.ask_for_lane(now, i, a),
             _ => {}
@@ -207,7 +207,7 @@ impl Egress {
         let all: Vec<u32> =
             self.flows.iter().filter(|(_, _, f)| f.xoff).map(|(i, _, _)| i).collect();
         for i in all {
-            self.hear(now, i, false, a);
+            self.hear(now, i, HoldState::Open, a);
         }
     }
 }

@@ -41,9 +41,9 @@ pub use crate::refresh::REFRESH;
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
 use crate::refresh::{Due, Refresh};
 use crate::{
-    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict,
-    Violation, Waits,
+    Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
+    TimerKey, Values, Verdict, Violation, Waits,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Name, Tuple};
@@ -284,16 +284,23 @@ impl Ffc {
     }
 
     /// Step 4: the neighbour at `port` stops a flow, or lets it go on.
-    fn set_stopped(&mut self, now: Time, port: PortId, name: Name, xoff: bool, a: &mut Actions) {
+    fn set_stopped(
+        &mut self,
+        now: Time,
+        port: PortId,
+        name: Name,
+        state: HoldState,
+        a: &mut Actions,
+    ) {
         let key = self.tuple.key(name);
         if self.role == Role::Nic {
-            return self.nic.set(port, (name.priority, key), key, xoff, a);
+            return self.nic.set(port, (name.priority, key), key, state, a);
         }
         let Some(class) = self.plan.class(name.priority) else { return };
         let e = &mut self.egresses[self.plan.at(port, class)];
-        if xoff || e.flows.find(key).is_some() {
+        if state.is_held() || e.flows.find(key).is_some() {
             let i = e.flow(key, name);
-            e.hear(now, i, xoff, a);
+            e.hear(now, i, state, a);
         }
     }
 
@@ -310,7 +317,7 @@ impl Ffc {
             }
             Due::Lapse => {
                 for name in self.refresh.lapsed(v, port, a) {
-                    self.set_stopped(v.now, port, name, false, a);
+                    self.set_stopped(v.now, port, name, HoldState::Open, a);
                 }
             }
         }
@@ -421,11 +428,9 @@ impl FlowControl for Ffc {
             return self.backstop.control(v, port, m, a);
         };
         for (name, xoff) in flows {
-            match xoff {
-                true => self.refresh.heard(v, port, name, a),
-                false => self.refresh.lifted(port, name, a),
-            }
-            self.set_stopped(v.now, port, name, xoff, a);
+            let state = HoldState::of(xoff);
+            self.refresh.received(v, port, name, state, a);
+            self.set_stopped(v.now, port, name, state, a);
         }
     }
 
@@ -442,12 +447,12 @@ impl FlowControl for Ffc {
         }
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.backstop.link(v, port, up, a);
-        self.refresh.link(v.now, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.backstop.link(v, port, link, a);
+        self.refresh.link(v.now, port, link, a);
         self.nic.link(port, a);
         self.frames.forget(port);
-        if up {
+        if link.is_up() {
             let stopped = self.stopped_at(port);
             self.frames.repeat(port, &stopped, a);
         }
@@ -464,15 +469,15 @@ impl FlowControl for Ffc {
         self.nic.ends(slot, (p.priority, self.tuple.key(self.tuple.name(p))), a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.backstop.audit(v, drained)?;
-        if drained && self.frames.any_pending() {
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.backstop.audit(v, network)?;
+        if network.is_drained() && self.frames.any_pending() {
             return Err(Violation { scheme: INFO.name, what: "a frame was never sent".into() });
         }
         if self.role == Role::Nic {
             return Ok(());
         }
-        self.egresses.iter().try_for_each(|e| audit::audit(e, self.lane_low, v, drained))
+        self.egresses.iter().try_for_each(|e| audit::audit(e, self.lane_low, v, network))
     }
 
     fn state_size(&self) -> StateSize {

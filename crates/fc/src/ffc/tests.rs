@@ -35,7 +35,7 @@ fn send(b: &mut Bench<Ffc>, dst: u32, seqs: std::ops::Range<u32>) -> QueueId {
     let mut q = QueueId(0);
     for seq in seqs {
         q = b.arrive(packet(b, 0, dst, seq), OUT);
-        b.scheme().audit(&b.view(), false).unwrap();
+        b.scheme().audit(&b.view(), Network::InUse).unwrap();
     }
     q
 }
@@ -53,7 +53,7 @@ fn bpf(states: &[(u32, bool)]) -> ControlMessage {
 /// Destination and number of the next packet of `q`.
 fn next(b: &mut Bench<Ffc>, q: QueueId) -> Option<(u32, u32)> {
     let sent = b.depart(OUT, q).map(|p| (p.dst.0, p.seq));
-    b.scheme().audit(&b.view(), false).unwrap();
+    b.scheme().audit(&b.view(), Network::InUse).unwrap();
     sent
 }
 
@@ -276,14 +276,14 @@ fn an_empty_lane_is_given_back_and_order_holds() {
     let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
     assert_eq!(order, [4, 5, 6]);
     (0..3).for_each(|_| _ = next(&mut b, TRANSMIT));
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
 fn a_lane_that_nothing_came_for_is_given_back_with_the_flow() {
     let mut b = with_root(&[]);
     (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn a_nic_holds_all_slots_of_a_host_pair() {
     b.control(UP, &bpf(&[(20, false)]));
     assert_eq!(held(&b), [false; 4]);
     b.control(UP, &bpf(&[(30, true)]));
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert_eq!(held(&b), [false; 4]);
     b.control(UP, &bpf(&[(30, true)]));
     b.flow_ends(QueueId(2), header(&b, 2, 30));
@@ -479,19 +479,19 @@ fn a_link_that_recovers_is_told_of_stops_at_once_and_its_own_are_void() {
     b.control(OUT, &bpf(&[(20, true)]));
     send(&mut b, 20, 0..3);
     b.take_sent();
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     send(&mut b, 20, 3..4);
     assert_eq!(b.take_sent(), []);
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))], "stopped anew");
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert!(!b.is_held(OUT, lane(0)));
     for _ in 0..4 {
         next(&mut b, lane(0));
         while next(&mut b, TRANSMIT).is_some() {}
     }
     assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))]);
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -513,7 +513,7 @@ fn other_priorities_and_the_backstop_are_left_alone() {
 fn what_is_left_after_a_drain_is_reported() {
     let mut b = bench(&[]);
     b.control(OUT, &bpf(&[(20, true)]));
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("xoff: true"), "{left}");
 }
 
@@ -525,7 +525,7 @@ fn books_that_disagree_with_the_queues_are_reported() {
         let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
         let i = flows.iter().next().unwrap().0;
         meddle(flows.at_mut(i).unwrap());
-        b.scheme().audit(&b.view(), false).unwrap_err().what
+        b.scheme().audit(&b.view(), Network::InUse).unwrap_err().what
     };
     let disagree = "lane 0 and its flow disagree";
     assert!(after(|f| f.lane_bytes += 1).contains(disagree));
@@ -546,10 +546,10 @@ fn a_frame_that_was_never_sent_is_reported() {
         next(&mut b, lane(0));
         while next(&mut b, TRANSMIT).is_some() {}
     }
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("never sent"), "{left}");
     b.fire_next();
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]

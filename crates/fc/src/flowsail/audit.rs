@@ -2,14 +2,14 @@
 
 use super::INFO;
 use super::egress::{Egress, Flow, Queue};
-use crate::{NodeView, Violation};
+use crate::{Network, NodeView, Violation};
 
 fn fail(port: u16, what: String) -> Result<(), Violation> {
     Err(Violation { scheme: INFO.name, what: format!("port {port}: {what}") })
 }
 
 /// Checks the tables of a port against each other and against the node's books.
-pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+pub(super) fn audit(e: &Egress, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
     let port = e.port.0;
     let mut queues = vec![Queue::default(); e.queues.len()];
     let mut bytes = vec![0; e.queues.len()];
@@ -18,7 +18,7 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
         if let Some(what) = contradiction(f) {
             return fail(port, format!("flow {key:#x} {what}: {f:?}"));
         }
-        if drained && !at_rest(f) {
+        if network.is_drained() && !at_rest(f) {
             return fail(port, format!("flow {key:#x} is left after a drain: {f:?}"));
         }
     }

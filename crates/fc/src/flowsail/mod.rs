@@ -68,8 +68,9 @@ use crate::perflow::{
 };
 use crate::refresh::{Due, Refresh};
 use crate::{
-    Actions, FlowControl, Hints, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation, Waits,
+    Actions, FlowControl, Hints, HoldState, Interest, LinkState, Mmu, Network, NodeSetup, NodeView,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict,
+    Violation, Waits,
 };
 use congestion::{Congestion, fair_share};
 use egress::{Egress, Queue};
@@ -353,13 +354,11 @@ impl FlowSail {
 
     fn hear(&mut self, v: &NodeView<'_>, port: PortId, state: FlowState, a: &mut Actions) {
         let FlowState { pause, priority, flow } = state;
-        match pause {
-            true => self.refresh.heard(v, port, (priority, flow), a),
-            false => self.refresh.lifted(port, (priority, flow), a),
-        }
+        let state = HoldState::of(pause);
+        self.refresh.received(v, port, (priority, flow), state, a);
         let key = self.keys.of(flow);
         if self.role == Role::Nic {
-            self.nic.set(port, (priority, key), flow.get(), pause, a);
+            self.nic.set(port, (priority, key), flow.get(), state, a);
             return;
         }
         let Some(class) = self.plan.class(priority) else { return };
@@ -489,15 +488,15 @@ impl FlowControl for FlowSail {
         }
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.backstop.link(v, port, up, a);
-        self.refresh.link(v.now, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.backstop.link(v, port, link, a);
+        self.refresh.link(v.now, port, link, a);
         self.nic.link(port, a);
         for e in &mut self.egresses[self.plan.all_at(port)] {
             e.resume_all(v.now, a);
         }
         let classes = self.plan.classes();
-        for (at, e) in self.egresses.iter().enumerate().filter(|_| up) {
+        for (at, e) in self.egresses.iter().enumerate().filter(|_| link.is_up()) {
             let priority = self.plan.priority(at % classes);
             e.flows.iter().for_each(|(_, _, f)| f.upstream.repeat(port, priority, a));
         }
@@ -511,12 +510,12 @@ impl FlowControl for FlowSail {
         self.nic.ends(slot, (p.priority, self.keys.of(p.flow)), a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.backstop.audit(v, drained)?;
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.backstop.audit(v, network)?;
         if self.role == Role::Nic {
             return Ok(());
         }
-        self.egresses.iter().try_for_each(|e| audit::audit(e, v, drained))
+        self.egresses.iter().try_for_each(|e| audit::audit(e, v, network))
     }
 
     fn state_size(&self) -> StateSize {

@@ -40,9 +40,9 @@ mod tests;
 pub use crate::refresh::REFRESH;
 use crate::refresh::{Due, Refresh};
 use crate::{
-    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo,
-    StateSize, Target, TimerKey, Values, Violation, threshold,
+    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, LinkState, Mmu, Network,
+    NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout,
+    Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan};
 use weir_core::{
@@ -159,6 +159,14 @@ enum Feedback {
     Periodic,
     /// Occupancy, when it changes.
     OnChange,
+}
+
+/// What a number that a neighbour sends stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Stage,
+    /// Bytes of the ingress, in units of [`UNIT`].
+    Occupancy,
 }
 
 /// What an ingress told its neighbour, or an egress was told, per priority: a stage or an
@@ -344,23 +352,22 @@ impl Gfc {
     }
 
     /// The neighbour at `port` wants `priority` sent at the rate that `new` stands for.
-    fn obey(&mut self, port: PortId, priority: Priority, new: u16, stages: bool, a: &mut Actions) {
+    fn obey(&mut self, port: PortId, priority: Priority, new: u16, unit: Unit, a: &mut Actions) {
         let old = std::mem::replace(&mut self.heard[port.index()][priority.index()], new);
         if old == new {
             return;
         }
-        if stages && new == STOP {
+        if unit == Unit::Stage && new == STOP {
             a.hold(port, Target::Priority(priority));
             return;
         }
         let curve = &self.curves[port.index()];
-        let rate = if stages {
-            curve.rate_of_stage(new)
-        } else {
-            curve.rate_at(u64::from(new) * UNIT, self.min_rate)
+        let rate = match unit {
+            Unit::Stage => curve.rate_of_stage(new),
+            Unit::Occupancy => curve.rate_at(u64::from(new) * UNIT, self.min_rate),
         };
         a.limit(port, priority, rate);
-        if stages && old == STOP {
+        if unit == Unit::Stage && old == STOP {
             a.open(port, Target::Priority(priority));
         }
     }
@@ -376,9 +383,12 @@ impl Gfc {
                 self.refresh.repeat(v, port, message.as_slice(), a);
             }
             Due::Lapse => {
-                let stages = matches!(self.feedback, Feedback::Stages { .. });
+                let unit = match self.feedback {
+                    Feedback::Stages { .. } => Unit::Stage,
+                    _ => Unit::Occupancy,
+                };
                 for priority in self.refresh.lapsed(v, port, a) {
-                    self.obey(port, priority, 0, stages, a);
+                    self.obey(port, priority, 0, unit, a);
                 }
             }
         }
@@ -408,9 +418,9 @@ impl FlowControl for Gfc {
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
-        let (enable, values, stages) = match m {
-            ControlMessage::Stage { enable, stage } => (*enable, stage.map(u16::from), true),
-            ControlMessage::Occupancy { enable, units } => (*enable, *units, false),
+        let (enable, values, unit) = match m {
+            ControlMessage::Stage { enable, stage } => (*enable, stage.map(u16::from), Unit::Stage),
+            ControlMessage::Occupancy { enable, units } => (*enable, *units, Unit::Occupancy),
             _ => return,
         };
         for priority in (enable & self.lossless).iter() {
@@ -419,7 +429,7 @@ impl FlowControl for Gfc {
                 0 => self.refresh.lifted(port, priority, a),
                 _ => self.refresh.heard(v, port, priority, a),
             }
-            self.obey(port, priority, new, stages, a);
+            self.obey(port, priority, new, unit, a);
         }
     }
 
@@ -449,10 +459,10 @@ impl FlowControl for Gfc {
 
     /// The neighbour has forgotten its limits. When the link is up it is told of all that deviate
     /// from none; with periodic reports, too, which go on as before.
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
         let i = port.index();
-        self.refresh.link(v.now, port, up, a);
-        if up && self.role == Role::Switch {
+        self.refresh.link(v.now, port, link, a);
+        if link.is_up() && self.role == Role::Switch {
             // an empty ingress would have no packet left whose departure lifts the limit
             let stores = |p: &Priority| v.q_in(port, *p) > Bytes::ZERO;
             for priority in self.lossless.iter().filter(stores) {
@@ -470,9 +480,9 @@ impl FlowControl for Gfc {
         }
     }
 
-    fn audit(&self, _v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, _v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         // the last report of a timer may be still to come
-        if !drained || self.feedback == Feedback::Periodic {
+        if !network.is_drained() || self.feedback == Feedback::Periodic {
             return Ok(());
         }
         for (what, values) in [("limits", &self.told), ("is limited by", &self.heard)] {

@@ -71,7 +71,7 @@ mod stages {
         assert_eq!(told(&mut b), [stage(2)], "13 KB");
         serve(&mut b, 13);
         assert_eq!(told(&mut b), [stage(1), stage(0)]);
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
     }
 
     #[test]
@@ -116,7 +116,9 @@ mod stages {
         b.control(OUT, &stage(3));
         assert_eq!(limit(&b), Some(5_000_000_000));
         assert!(!b.is_held(OUT, Q));
-        assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("is limited"));
+        assert!(
+            b.scheme().audit(&b.view(), Network::Drained).unwrap_err().what.contains("is limited")
+        );
         b.control(
             OUT,
             &ControlMessage::Stage { enable: PrioritySet::from_bits(1 << 5), stage: [4; 8] },
@@ -126,7 +128,7 @@ mod stages {
         assert_eq!(limit(&b), None);
         b.control(OUT, &ControlMessage::pfc(PRIORITY, 9));
         assert!(!b.is_held(OUT, Q), "not a frame of GFC's");
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
     }
 
     #[test]
@@ -134,12 +136,12 @@ mod stages {
         let mut b = switch(&[]);
         put(&mut b, 8);
         b.control(UP, &stage(2));
-        assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("limits"));
+        assert!(b.scheme().audit(&b.view(), Network::Drained).unwrap_err().what.contains("limits"));
         told(&mut b);
-        b.link(UP, false);
+        b.link(UP, LinkState::Down);
         assert!(b.limits().is_empty());
         assert_eq!(told(&mut b), []);
-        b.link(UP, true);
+        b.link(UP, LinkState::Up);
         assert_eq!(told(&mut b), [stage(1)]);
     }
 }
@@ -181,7 +183,7 @@ mod ofc {
         assert!(!b.is_held(OUT, Q));
         assert_eq!(limit(&b), None);
         b.control(OUT, &stage(STOP));
-        b.link(OUT, false);
+        b.link(OUT, LinkState::Down);
         assert!(!b.is_held(OUT, Q));
     }
 
@@ -210,7 +212,7 @@ mod occupancy {
         assert_eq!(told(&mut b), [occupancy(141), occupancy(157)]);
         serve(&mut b, 2);
         assert_eq!(told(&mut b), [occupancy(141), occupancy(0)]);
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
         for _ in 0..100 {
             b.arrive(b.packet(UP, 50_000), OUT);
         }
@@ -250,15 +252,19 @@ mod occupancy {
     fn an_audit_asks_only_for_what_must_be_over() {
         let mut b = switch(&[]);
         put(&mut b, 8);
-        assert_eq!(b.scheme().audit(&b.view(), false), Ok(()));
-        let left = b.scheme().audit(&b.view(), true).unwrap_err();
+        assert_eq!(b.scheme().audit(&b.view(), Network::InUse), Ok(()));
+        let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
         assert!(left.what.contains("port 0 still limits its neighbour"), "{left}");
         let mut b = switch(&[(&FEEDBACK, "time")]);
         put(&mut b, 9);
         b.fire_next();
         assert_eq!(told(&mut b), [occupancy(141)]);
         serve(&mut b, 9);
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "the last report is still to come");
+        assert_eq!(
+            b.scheme().audit(&b.view(), Network::Drained),
+            Ok(()),
+            "the last report is still to come"
+        );
     }
 
     #[test]
@@ -281,14 +287,18 @@ mod occupancy {
         assert!(b.timers().is_empty());
         put(&mut b, 1);
         assert_eq!(b.timers().values().next(), Some(&Time::from_us(25)), "20 us and a period");
-        b.link(UP, false);
+        b.link(UP, LinkState::Down);
         put(&mut b, 8);
         assert_eq!(b.timers().len(), 1);
         assert_eq!(told(&mut b), []);
-        b.link(UP, true);
+        b.link(UP, LinkState::Up);
         assert_eq!(told(&mut b), [occupancy(141)], "at once, not when the report is due");
         assert_eq!(b.timers().len(), 1);
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "a report may be still to come");
+        assert_eq!(
+            b.scheme().audit(&b.view(), Network::Drained),
+            Ok(()),
+            "a report may be still to come"
+        );
     }
 }
 

@@ -105,7 +105,7 @@ fn the_high_sub_class_resumes_earlier() {
     assert_eq!(b.take_sent(), []);
     b.depart(OUT, LOW).unwrap();
     assert_eq!(b.take_sent(), [frame(PRIORITY, false)], "3 KB");
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+    assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_timed_pause_expires_and_is_refreshed() {
         b.take_sent(),
         [(UP, ControlMessage::Pfc { enable: PrioritySet::from_bits(0b1_1000), quanta })]
     );
-    assert!(b.scheme().audit(&b.view(), true).unwrap_err().scheme == "gpfc");
+    assert!(b.scheme().audit(&b.view(), Network::Drained).unwrap_err().scheme == "gpfc");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_link_change_opens_the_sub_queues() {
     let mut b = switch();
     b.control(OUT, &frame(PRIORITY, true).1);
     b.control(OUT, &frame(P4, true).1);
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert!(!b.is_held(OUT, LOW) && !b.is_held(OUT, HIGH));
 }
 
@@ -157,9 +157,9 @@ fn a_link_change_opens_the_sub_queues() {
 fn a_link_that_recovers_is_paused_at_once_in_both_sub_classes() {
     let mut b = switch();
     put(&mut b, false, 10);
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     b.take_sent();
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     let mut quanta = [0; 8];
     (quanta[3], quanta[4]) = (65_535, 65_535);
     let both = PrioritySet::from_bits(0b1_1000);

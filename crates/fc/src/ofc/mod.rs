@@ -69,9 +69,9 @@ mod tests;
 pub use crate::refresh::REFRESH;
 use crate::refresh::Refresh;
 use crate::{
-    Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup,
-    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey,
-    Values, Verdict, Violation, threshold,
+    Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, LinkState, Mmu,
+    Network, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
+    StateSize, TimerKey, Values, Verdict, Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -490,8 +490,8 @@ impl FlowControl for Ofc {
         self.refresh(v, key, a);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.refresh.link(v.now, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.refresh.link(v.now, port, link, a);
         for priority in self.lossless() {
             let (at, lane) = (self.at(priority, port), self.lane(priority, port));
             match self.role {
@@ -501,7 +501,7 @@ impl FlowControl for Ofc {
                     self.egress[at].reset(empty, self.config.rules, &lane, a);
                 }
             }
-            if up && self.role == Role::Switch {
+            if link.is_up() && self.role == Role::Switch {
                 self.tell_anew(v, port, priority, a);
             }
         }
@@ -515,9 +515,9 @@ impl FlowControl for Ofc {
         self.card.flow_ends(slot, p.priority, FlowKey::of(p, self.config.key), a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
-        if drained && !self.card.is_at_rest() {
+        if network.is_drained() && !self.card.is_at_rest() {
             return wrong(format!("flows are still paused: {:?}", self.card.paused));
         }
         if self.role == Role::Nic {
@@ -537,13 +537,13 @@ impl FlowControl for Ofc {
                          flow_in_port_tab counts {counted}"
                     ));
                 }
-                if drained && !self.told[at].is_nothing() {
+                if network.is_drained() && !self.told[at].is_nothing() {
                     return wrong(format!(
                         "port {port} still pauses {:?} of its neighbour",
                         self.told[at]
                     ));
                 }
-                if drained && !self.egress[at].is_at_rest() {
+                if network.is_drained() && !self.egress[at].is_at_rest() {
                     return wrong(format!("port {port} is still paused: {:?}", self.egress[at]));
                 }
             }

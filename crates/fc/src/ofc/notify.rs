@@ -2,7 +2,7 @@
 
 use super::tables::{FlowKey, Frame, Told};
 use super::{Ofc, PauseTable, Scope};
-use crate::{Actions, NodeView};
+use crate::{Actions, HoldState, NodeView};
 use std::collections::BTreeSet;
 use weir_core::{PortId, Priority, Reason};
 
@@ -123,12 +123,19 @@ impl Ofc {
             _ if told.all => {}
             Pause::All => {
                 told.all = true;
-                Frame::send_all(true, (ingress, priority), reason, a);
+                Frame::send_all(HoldState::Held, (ingress, priority), reason, a);
             }
             Pause::Flows(flows) => {
                 let new: Vec<FlowKey> = flows.difference(&told.flows).copied().collect();
                 told.flows.extend(&new);
-                Frame::send_list(true, self.config.key, (ingress, priority), &new, reason, a);
+                Frame::send_list(
+                    HoldState::Held,
+                    self.config.key,
+                    (ingress, priority),
+                    &new,
+                    reason,
+                    a,
+                );
             }
         }
     }
@@ -147,12 +154,19 @@ impl Ofc {
         match pause {
             Pause::All => {
                 self.told[at] = Told { all: true, flows: BTreeSet::new() };
-                Frame::send_all(true, (ingress, priority), reason, a);
+                Frame::send_all(HoldState::Held, (ingress, priority), reason, a);
             }
             Pause::Flows(flows) => {
                 let list: Vec<FlowKey> = flows.iter().copied().collect();
                 self.told[at] = Told { all: false, flows };
-                Frame::send_list(true, self.config.key, (ingress, priority), &list, reason, a);
+                Frame::send_list(
+                    HoldState::Held,
+                    self.config.key,
+                    (ingress, priority),
+                    &list,
+                    reason,
+                    a,
+                );
             }
         }
     }
@@ -171,9 +185,16 @@ impl Ofc {
         let told = &self.told[self.at(priority, ingress)];
         let flows: Vec<FlowKey> = told.flows.iter().copied().collect();
         if told.all {
-            Frame::send_all(true, (ingress, priority), Reason::Link, a);
+            Frame::send_all(HoldState::Held, (ingress, priority), Reason::Link, a);
         }
-        Frame::send_list(true, self.config.key, (ingress, priority), &flows, Reason::Link, a);
+        Frame::send_list(
+            HoldState::Held,
+            self.config.key,
+            (ingress, priority),
+            &flows,
+            Reason::Link,
+            a,
+        );
         if self.config.pause_table == PauseTable::Union {
             for egress in (0..self.ports).map(PortId::from_index) {
                 if self.counts[self.between(priority, ingress, egress)].len() > 0 {
@@ -199,10 +220,17 @@ impl Ofc {
         let told = std::mem::take(&mut self.told[at]);
         let reason = v.books.mmu.resume_reason(ingress, priority);
         if told.all {
-            Frame::send_all(false, (ingress, priority), reason, a);
+            Frame::send_all(HoldState::Open, (ingress, priority), reason, a);
         } else {
             let flows: Vec<FlowKey> = told.flows.into_iter().collect();
-            Frame::send_list(false, self.config.key, (ingress, priority), &flows, reason, a);
+            Frame::send_list(
+                HoldState::Open,
+                self.config.key,
+                (ingress, priority),
+                &flows,
+                reason,
+                a,
+            );
         }
     }
 }

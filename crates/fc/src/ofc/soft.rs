@@ -6,7 +6,7 @@
 use super::Ofc;
 use super::tables::{FlowKey, Frame};
 use crate::refresh::Due;
-use crate::{Actions, NodeView, Role, TimerKey};
+use crate::{Actions, HoldState, NodeView, Role, TimerKey};
 use weir_core::{PortId, Priority};
 
 /// What a pause names: a flow, or every flow of the priority.
@@ -30,10 +30,8 @@ impl Ofc {
         }
         let all = frame.all.then_some(None);
         for named in all.into_iter().chain(frame.flows.iter().map(|f| Some(*f))) {
-            match frame.pause {
-                true => self.refresh.heard(v, port, (priority, named), a),
-                false => self.refresh.lifted(port, (priority, named), a),
-            }
+            let state = HoldState::of(frame.pause);
+            self.refresh.received(v, port, (priority, named), state, a);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What OFC keeps about flows, and how it puts them into frames.
 
-use crate::Actions;
+use crate::{Actions, HoldState};
 use std::collections::BTreeSet;
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, NodeId, Packet, PortId, Priority, Reason};
@@ -73,27 +73,29 @@ impl Frame {
     }
 
     /// The wildcard.
-    fn all(pause: bool, priority: Priority) -> ControlMessage {
+    fn all(state: HoldState, priority: Priority) -> ControlMessage {
+        let pause = state.is_held();
         ControlMessage::OfcFlows { pause, priority, all: true, flows: Vec::new() }
     }
 
     /// Sends the wildcard.
     pub(super) fn send_all(
-        pause: bool,
+        state: HoldState,
         (port, priority): (PortId, Priority),
         reason: Reason,
         a: &mut Actions,
     ) {
-        a.send(port, Self::all(pause, priority), reason);
+        a.send(port, Self::all(state, priority), reason);
     }
 
     /// `flows`, sorted, in as many frames as they need.
     fn lists(
-        pause: bool,
+        state: HoldState,
         kind: KeyKind,
         priority: Priority,
         flows: &[FlowKey],
     ) -> impl Iterator<Item = ControlMessage> {
+        let pause = state.is_held();
         flows.chunks(per_frame(kind)).map(move |part| match kind {
             KeyKind::Pair => ControlMessage::OfcFlows {
                 pause,
@@ -111,14 +113,14 @@ impl Frame {
 
     /// Sends `flows`, sorted, in as many frames as they need.
     pub(super) fn send_list(
-        pause: bool,
+        state: HoldState,
         kind: KeyKind,
         (port, priority): (PortId, Priority),
         flows: &[FlowKey],
         reason: Reason,
         a: &mut Actions,
     ) {
-        for message in Self::lists(pause, kind, priority, flows) {
+        for message in Self::lists(state, kind, priority, flows) {
             a.send(port, message, reason);
         }
     }
@@ -185,7 +187,7 @@ impl Told {
     /// The frames that say it once more.
     pub(super) fn frames(&self, kind: KeyKind, priority: Priority) -> Vec<ControlMessage> {
         let flows: Vec<FlowKey> = self.flows.iter().copied().collect();
-        let all = self.all.then(|| Frame::all(true, priority));
-        all.into_iter().chain(Frame::lists(true, kind, priority, &flows)).collect()
+        let all = self.all.then(|| Frame::all(HoldState::Held, priority));
+        all.into_iter().chain(Frame::lists(HoldState::Held, kind, priority, &flows)).collect()
     }
 }

@@ -8,8 +8,8 @@ use super::OWN_TIMERS;
 use super::plan::Plan;
 use crate::pfc::Pfc;
 use crate::{
-    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, Role, Thresholds, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, LinkState, Network, NodeSetup,
+    NodeView, Param, ParamError, PortQueue, Role, Thresholds, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority};
 
@@ -112,14 +112,20 @@ impl Backstop {
         true
     }
 
-    pub(crate) fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+    pub(crate) fn link(
+        &mut self,
+        v: &NodeView<'_>,
+        port: PortId,
+        link: LinkState,
+        a: &mut Actions,
+    ) {
         if let Some(pfc) = &mut self.0 {
-            pfc.link(v, port, up, a);
+            pfc.link(v, port, link, a);
         }
     }
 
-    pub(crate) fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.0.as_ref().map_or(Ok(()), |pfc| pfc.audit(v, drained))
+    pub(crate) fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.0.as_ref().map_or(Ok(()), |pfc| pfc.audit(v, network))
     }
 }
 
@@ -127,7 +133,7 @@ impl Backstop {
 mod tests {
     use crate::harness::given;
     use crate::harness::{Bench, PRIORITY};
-    use crate::{SchemeInfo, bfc, ffc, flowsail, ideal};
+    use crate::{LinkState, Network, SchemeInfo, bfc, ffc, flowsail, ideal};
     use weir_core::{ControlMessage, PortId};
 
     const UP: PortId = PortId(0);
@@ -165,7 +171,7 @@ mod tests {
             let q = b.arrive(b.packet(UP, 1000), OUT);
             b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
             assert!(b.is_held(OUT, q), "{}", info.name);
-            b.link(OUT, false);
+            b.link(OUT, LinkState::Down);
             assert!(!b.is_held(OUT, q), "{}", info.name);
             b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
             b.fire_next();
@@ -178,7 +184,7 @@ mod tests {
         for info in ALL {
             let mut b = bench(info);
             (0..3).for_each(|seq| _ = b.arrive(b.packet(UP, 1000).seq(seq), OUT));
-            let left = b.scheme().audit(&b.view(), true).unwrap_err();
+            let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
             assert_eq!(left.scheme, "pfc", "{}", info.name);
         }
     }

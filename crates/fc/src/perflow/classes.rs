@@ -6,7 +6,10 @@ use crate::flowsail::FlowSail;
 use crate::harness::given;
 use crate::harness::{Bench, TestPacket};
 use crate::ideal::Ideal;
-use crate::{FlowControl, NodeSetup, ParamError, SchemeInfo, Values, bfc, ffc, flowsail, ideal};
+use crate::{
+    FlowControl, LinkState, Network, NodeSetup, ParamError, SchemeInfo, Values, bfc, ffc, flowsail,
+    ideal,
+};
 use weir_core::control::HostPair;
 use weir_core::packet::flags;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, QueueId};
@@ -39,7 +42,7 @@ fn packet<S: FlowControl>(b: &Bench<S>, priority: Priority) -> TestPacket {
 
 fn send<S: FlowControl>(b: &mut Bench<S>, priority: Priority, n: u32) -> QueueId {
     let queues: Vec<QueueId> = (0..n).map(|_| b.arrive(packet(b, priority), OUT)).collect();
-    b.scheme().audit(&b.view(), false).unwrap();
+    b.scheme().audit(&b.view(), Network::InUse).unwrap();
     *queues.last().expect("a packet")
 }
 
@@ -50,7 +53,7 @@ fn flow_state(pause: bool, priority: Priority) -> ControlMessage {
 fn drain<S: FlowControl>(b: &mut Bench<S>) {
     while let Some(q) = b.up_next(OUT).first().copied() {
         b.depart(OUT, q);
-        b.scheme().audit(&b.view(), false).unwrap();
+        b.scheme().audit(&b.view(), Network::InUse).unwrap();
     }
 }
 
@@ -63,7 +66,7 @@ fn ideal_fc_has_a_queue_and_a_pause_for_each() {
     assert!(!b.is_held(OUT, QueueId(6)) && b.is_held(OUT, QueueId(7)));
     b.control(OUT, &flow_state(false, P5));
     assert!(b.is_held(OUT, QueueId(7)), "a resume of the other");
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert!(!b.is_held(OUT, QueueId(7)));
     // two active queues: 12 500 B each
     send(&mut b, P3, 12);
@@ -71,7 +74,7 @@ fn ideal_fc_has_a_queue_and_a_pause_for_each() {
     b.control(OUT, &flow_state(true, Priority::ALL[2]));
     drain(&mut b);
     assert_eq!(b.take_sent(), [(UP, flow_state(false, P3))]);
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn flowsail_isolates_in_the_queues_of_the_priority() {
     assert_eq!(b.scheme().state_size().tables[1], ("congested flow table", 13));
     assert_eq!((0..2).filter_map(|_| b.fire_next()).count(), 2);
     assert_eq!(b.scheme().state_size().tables[1], ("congested flow table", 0));
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -143,8 +146,8 @@ fn bfc_has_tables_queues_and_queues_ahead_for_each() {
     for q in [QueueId(2), QueueId(3), QueueId(5), QueueId(6)] {
         b.control(OUT, &pause(q));
         assert!(b.is_held(OUT, q), "{q}");
-        b.link(OUT, false);
+        b.link(OUT, LinkState::Down);
     }
     drain(&mut b);
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }

@@ -1,6 +1,6 @@
 //! Flow-level pauses at a NIC: a queue per flow makes them simple.
 
-use crate::{Actions, PortQueue, Target};
+use crate::{Actions, HoldState, PortQueue, Target};
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 use weir_core::{PortId, Priority, QueueId};
@@ -42,9 +42,9 @@ impl NicFlows {
     pub(crate) fn starts(&mut self, slot: PortQueue, key: NicKey, a: &mut Actions) {
         let held = self.keys.entry((slot.port, key)).or_default();
         held.slots.push(slot.queue);
-        let target = Target::Queue(slot.queue);
         // the slot's last flow may have left it held
-        if held.paused.is_empty() { a.open(slot.port, target) } else { a.hold(slot.port, target) }
+        let state = HoldState::of(!held.paused.is_empty());
+        a.set(slot.port, Target::Queue(slot.queue), state);
     }
 
     /// The flow gives `slot` back.
@@ -68,20 +68,17 @@ impl NicFlows {
         port: PortId,
         key: NicKey,
         who: u64,
-        pause: bool,
+        state: HoldState,
         a: &mut Actions,
     ) {
         let held = self.keys.entry((port, key)).or_default();
         let was = !held.paused.is_empty();
         held.paused.retain(|w| *w != who);
-        if pause {
+        if state.is_held() {
             held.paused.push(who);
         }
         if was == held.paused.is_empty() {
-            for slot in &held.slots {
-                let target = Target::Queue(*slot);
-                if pause { a.hold(port, target) } else { a.open(port, target) }
-            }
+            held.slots.iter().for_each(|slot| a.set(port, Target::Queue(*slot), state));
         }
         if held.slots.is_empty() && held.paused.is_empty() {
             self.keys.remove(&(port, key));
@@ -135,25 +132,25 @@ mod tests {
     fn a_key_is_held_while_anyone_under_it_is_paused() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
         nic.starts(slot(0), K7, &mut a);
-        nic.set(PORT, K7, 70, true, &mut a);
+        nic.set(PORT, K7, 70, HoldState::Held, &mut a);
         assert_eq!(last(&a), Some(&hold(0)));
-        nic.set(PORT, K7, 71, true, &mut a);
-        nic.set(PORT, K7, 70, false, &mut a);
-        nic.set(PORT, K7, 70, false, &mut a);
+        nic.set(PORT, K7, 71, HoldState::Held, &mut a);
+        nic.set(PORT, K7, 70, HoldState::Open, &mut a);
+        nic.set(PORT, K7, 70, HoldState::Open, &mut a);
         assert_eq!(last(&a), Some(&hold(0)), "71 is still paused");
-        nic.set(PORT, K7, 71, false, &mut a);
+        nic.set(PORT, K7, 71, HoldState::Open, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
     }
 
     #[test]
     fn a_slot_taken_under_a_paused_key_is_held_at_once() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.set(PORT, K7, 7, true, &mut a);
+        nic.set(PORT, K7, 7, HoldState::Held, &mut a);
         nic.starts(slot(3), K7, &mut a);
         assert_eq!(a.as_slice(), [hold(3)]);
         nic.ends(slot(3), K7, &mut a);
         assert_eq!(nic.len(), 1, "the pause outlives the flow");
-        nic.set(PORT, K7, 7, false, &mut a);
+        nic.set(PORT, K7, 7, HoldState::Open, &mut a);
         assert_eq!(nic.len(), 0);
     }
 
@@ -161,21 +158,21 @@ mod tests {
     fn a_link_change_opens_everything() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
         nic.starts(slot(0), K7, &mut a);
-        nic.set(PORT, K7, 7, true, &mut a);
-        nic.set(PORT, (K7.0, 8), 8, true, &mut a);
+        nic.set(PORT, K7, 7, HoldState::Held, &mut a);
+        nic.set(PORT, (K7.0, 8), 8, HoldState::Held, &mut a);
         nic.link(PORT, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
         assert_eq!(nic.len(), 1);
         nic.starts(slot(1), K7, &mut a);
         assert_eq!(last(&a), Some(&open(1)), "the key is no longer paused");
-        nic.set(PORT, K7, 7, true, &mut a);
+        nic.set(PORT, K7, 7, HoldState::Held, &mut a);
         assert_eq!(a.as_slice()[a.as_slice().len() - 2..], [hold(0), hold(1)]);
     }
 
     #[test]
     fn a_link_change_leaves_the_pauses_of_other_ports_alone() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.set(PORT, K7, 7, true, &mut a);
+        nic.set(PORT, K7, 7, HoldState::Held, &mut a);
         nic.link(PortId(1), &mut a);
         nic.starts(slot(0), K7, &mut a);
         assert_eq!(last(&a), Some(&hold(0)));
@@ -185,7 +182,7 @@ mod tests {
     fn the_same_key_of_another_priority_is_another_key() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
         nic.starts(slot(0), K7, &mut a);
-        nic.set(PORT, (Priority::ALL[4], 7), 7, true, &mut a);
+        nic.set(PORT, (Priority::ALL[4], 7), 7, HoldState::Held, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
         nic.starts(slot(1), (Priority::ALL[4], 7), &mut a);
         assert_eq!(last(&a), Some(&hold(1)));

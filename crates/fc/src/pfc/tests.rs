@@ -55,7 +55,7 @@ fn it_need_not_hear_of_an_ingress_below_xoff_or_paused_and_above_xon() {
     b.depart(OUT, Q).unwrap();
     assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff, "it has been resumed at xon");
     fill(&mut b, 2);
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert_eq!(quiet(&b, lossless), above_xon..Bytes::MAX, "it is to stay paused");
 }
 
@@ -80,7 +80,7 @@ fn resumes_when_the_ingress_has_fallen_to_xon() {
     b.depart(OUT, Q).unwrap();
     assert!(b.sent().is_empty(), "one RESUME is enough");
     assert!(b.timers().is_empty(), "nothing left to refresh");
-    b.scheme().audit(&b.view(), true).unwrap();
+    b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_standing_pause_is_refreshed_at_half_its_time() {
     assert_eq!(b.take_sent(), [(UP, pause(65_535))]);
     b.fire_next();
     assert_eq!(b.now, Time::from_ns(838_848));
-    assert!(b.scheme().audit(&b.view(), true).is_err(), "a pause is left standing");
+    assert!(b.scheme().audit(&b.view(), Network::Drained).is_err(), "a pause is left standing");
 }
 
 /// PFC on a switch with one port and two lossless priorities.
@@ -252,11 +252,11 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_is_open() {
     b.control(UP, &pause(100));
     fill(&mut b, 3);
     b.take_sent();
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert!(b.timers().is_empty());
     assert!(!b.is_held(UP, Q));
     assert_eq!(b.take_sent(), [], "nobody is there to be told");
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), [(UP, pause(65_535))]);
     assert_eq!(b.timers().len(), 1, "and the pause is refreshed");
     // 1000 B are left
@@ -269,10 +269,10 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_is_open() {
 fn what_drained_while_the_link_was_down_is_not_paused_again() {
     let mut b = bench("sticky");
     fill(&mut b, 3);
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     (0..2).for_each(|_| _ = b.depart(OUT, Q).unwrap());
     b.take_sent();
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), []);
 }
 
@@ -283,9 +283,9 @@ fn a_threshold_that_has_fallen_in_the_meantime_counts_when_the_link_recovers() {
     let (mut b, mut full) = (bench("sticky"), bench("sticky"));
     fill(&mut full, 3);
     let mut a = Actions::new();
-    b.scheme_mut().link(&full.view(), UP, false, &mut a);
+    b.scheme_mut().link(&full.view(), UP, LinkState::Down, &mut a);
     assert_eq!(a.as_slice(), []);
-    b.scheme_mut().link(&full.view(), UP, true, &mut a);
+    b.scheme_mut().link(&full.view(), UP, LinkState::Up, &mut a);
     let (message, mmu) = (pause(65_535), &full.view().books.mmu);
     let reason = mmu.pause_reason(UP, PRIORITY);
     assert_eq!(a.as_slice(), [crate::Action::Send { port: UP, message, reason }]);
@@ -294,7 +294,7 @@ fn a_threshold_that_has_fallen_in_the_meantime_counts_when_the_link_recovers() {
 #[test]
 fn a_nic_whose_link_recovers_has_nothing_to_say() {
     let mut b = Bench::nic(&INFO, &Values::new());
-    b.link(PortId(0), true);
+    b.link(PortId(0), LinkState::Up);
     assert_eq!(b.sent(), []);
 }
 

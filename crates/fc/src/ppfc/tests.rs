@@ -111,7 +111,7 @@ mod average {
         assert_eq!(b.take_sent(), xon(), "4 KB");
         serve(&mut b, OUT, 4);
         assert_eq!(b.take_sent(), []);
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod predict {
         assert_eq!(b.take_sent(), xoff());
         serve(&mut b, OUT, 1);
         assert_eq!(b.take_sent(), xon());
-        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
     }
 
     #[test]
@@ -338,10 +338,10 @@ mod predict {
         after(&mut b, 1);
         put(&mut b, OUT, 2);
         assert_eq!(b.take_sent(), xoff());
-        b.link(UP, false);
+        b.link(UP, LinkState::Down);
         assert!(trend(&b).foreseen, "the pause may end early");
         assert_eq!(b.take_sent(), []);
-        b.link(UP, true);
+        b.link(UP, LinkState::Up);
         assert_eq!(b.take_sent(), xoff());
         assert!(trend(&b).foreseen);
     }
@@ -378,10 +378,10 @@ fn other_priorities_are_plain_and_frames_work_as_in_pfc() {
         assert_eq!(b.sent(), []);
         b.control(OUT, &ControlMessage::pfc(PRIORITY, 3));
         assert!(b.is_held(OUT, Q));
-        b.link(OUT, true);
+        b.link(OUT, LinkState::Up);
         assert!(!b.is_held(OUT, Q));
         put(&mut b, OUT, 10);
-        assert_eq!(b.scheme().audit(&b.view(), true).unwrap_err().scheme, "ppfc");
+        assert_eq!(b.scheme().audit(&b.view(), Network::Drained).unwrap_err().scheme, "ppfc");
     }
     let mut timed = Bench::switch(&INFO, &Values::new(), 2);
     timed.control(OUT, &ControlMessage::pfc(PRIORITY, 3));

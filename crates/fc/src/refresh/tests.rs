@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::harness::{Bench, given};
-use crate::{SchemeInfo, bfc, capfc, ffc, flowsail, gfc, gpfc, ideal, ofc, pfc, ppfc};
+use crate::{LinkState, SchemeInfo, bfc, capfc, ffc, flowsail, gfc, gpfc, ideal, ofc, pfc, ppfc};
 use weir_core::{Priority, QueueId, Rate};
 
 const UP: PortId = PortId(0);
@@ -160,8 +160,8 @@ fn what_is_resumed_is_not_repeated() {
 fn nothing_is_repeated_over_a_link_that_has_failed() {
     each(|d, u, what| {
         hear(u, &pauses(d));
-        d.link(UP, false);
-        u.link(OUT, false);
+        d.link(UP, LinkState::Down);
+        u.link(OUT, LinkState::Down);
         for (b, side) in [(d, "D"), (u, "U")] {
             assert!(b.timers().keys().all(|key| Due::of(*key).is_none()), "{what}, {side}");
         }

@@ -17,9 +17,9 @@ pub(crate) mod sequential;
 pub(crate) mod tiers;
 pub(crate) mod window;
 
+use crate::link::Wires;
 use crate::node::Node;
 use crate::shared::Shared;
-use crate::wire::Wires;
 use partition::Partition;
 use weir_core::{NodeId, Time};
 

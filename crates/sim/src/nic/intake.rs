@@ -205,7 +205,7 @@ impl Nic {
         let lasts = |rate: weir_core::Rate| rate.time_for(Bytes::new(u64::from(QUANTA) * 64));
         if let Some(half) = self.ports.iter().map(|p| lasts(p.tx.rate) / 2).min() {
             let key = NicTimer::Intake(IntakeTimer::Repeat);
-            self.timers.arm_as(key, now + half, true);
+            self.timers.arm_background(key, now + half);
         }
     }
 

@@ -14,7 +14,6 @@ pub(crate) mod intake;
 pub(crate) mod jobs;
 pub(crate) mod pair;
 pub(crate) mod port;
-pub(crate) mod ready;
 pub(crate) mod receive;
 mod records;
 pub(crate) mod report;
@@ -24,21 +23,19 @@ pub(crate) mod streams;
 pub(crate) mod tcp;
 pub(crate) mod transmit;
 
+use crate::control::{Responder, Responses, outgoing};
 use crate::env::{Ahead, Env};
 use crate::extras::Said;
 use crate::faults::Faults;
-use crate::frame::outgoing;
-use crate::link::Transmitter;
+use crate::link::{Inbox, Transmitter, WireNumbers, Wires};
 use crate::outcome::DropReason;
 use crate::probe::port::PortMeter;
 use crate::probe::record::{Held, PortLook};
 use crate::probe::{Hears, Probes};
-use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
 use crate::timers::{Name, Number, Timers};
 use crate::tree::Tournament;
-use crate::wire::{Inbox, WireNumbers, Wires};
 use intake::{Intake, IntakeTimer};
 use jobs::Agent;
 use port::NicPort;
@@ -53,7 +50,7 @@ use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
     Action, Actions, Books, FlowControl, HoldState, Interest, Mmu, NodeView, ParamError, PortBook,
-    Role, Target, TimerKey,
+    Role, Target, TimerClass, TimerKey,
 };
 use weir_traffic::{FlowSpec, HostFlows, TrafficHash};
 
@@ -378,10 +375,10 @@ impl Nic {
     }
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
-        let (_, key, background) = self.timers.pop().expect("a timer is due");
+        let (_, key, class) = self.timers.pop().expect("a timer is due");
         if key == NicTimer::Response {
             self.tally.last_response = now;
-        } else if !background {
+        } else if class == TimerClass::Foreground {
             self.tally.last_activity = now;
         }
         match key {
@@ -415,9 +412,9 @@ impl Nic {
                     port.meter.restart(now, &port.tx);
                 }
             }
-            Admin::Link { port, up } => {
+            Admin::Link { port, link } => {
                 let p = &mut self.ports[port.index()];
-                if up {
+                if link.is_up() {
                     let c = env.shared.config;
                     p.settled = p.tx.recover(now, c.nic.max_frame(), c.link.response);
                 } else {
@@ -428,9 +425,9 @@ impl Nic {
                     self.responding.forget(port, &mut self.timers);
                 }
                 let view = NodeView { now, books: &self.books };
-                self.fc.link(&view, port, up, &mut self.actions);
+                self.fc.link(&view, port, link, &mut self.actions);
                 self.carry_out(now, env);
-                if up {
+                if link.is_up() {
                     self.repeat_pause(now, env);
                 }
                 self.wake(port.index(), now);
@@ -460,8 +457,8 @@ impl Nic {
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
-                Action::Arm { key, at, background } => {
-                    self.timers.arm_as(NicTimer::Scheme(key), at, background);
+                Action::Arm { key, at, class } => {
+                    self.timers.arm_as(NicTimer::Scheme(key), at, class);
                 }
                 Action::Cancel { key } => self.timers.cancel(NicTimer::Scheme(key)),
                 Action::Retry { port } => self.wake(port.index(), now),

@@ -8,7 +8,7 @@ use crate::faults::Hold;
 use crate::outcome::{FlowRecord, Flows, HeldAt, PortRecord, QueueStats, Rare, Stuck};
 use crate::probe::Sight;
 use weir_core::{Bytes, FlowId, PortId, Priority, PrioritySet, QueueId, Time};
-use weir_fc::{NodeView, StateSize, Violation};
+use weir_fc::{Network, NodeView, StateSize, Violation};
 
 impl Nic {
     /// The record of a flow as far as its sender knows it.
@@ -114,8 +114,8 @@ impl Nic {
         queued + self.streams.waiting() + taken_later
     }
 
-    pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
-        self.fc.audit(&NodeView { now, books: &self.books }, drained)
+    pub(crate) fn audit(&self, now: Time, network: Network) -> Result<(), Violation> {
+        self.fc.audit(&NodeView { now, books: &self.books }, network)
     }
 
     /// One record per port that did anything.

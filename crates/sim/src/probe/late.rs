@@ -52,7 +52,7 @@ impl LateFrames {
 mod tests {
     use super::*;
     use crate::chain::test_packet;
-    use crate::wire::{WireNumbers, Wires};
+    use crate::link::{WireNumbers, Wires};
     use weir_core::{NodeId, Rate};
     use weir_net::build::{self, star};
 

@@ -8,15 +8,11 @@
 //!
 //! Only the plain path asks: a switch that does not route by flow takes no shortcuts on the way in.
 
-use super::Switch;
 use crate::config::Balance;
 use rustc_hash::FxHashMap;
 use weir_core::rng::Stream;
-use weir_core::{
-    Bytes, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time, packet::flags,
-};
+use weir_core::{Bytes, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time};
 use weir_fc::{PortBook, PrioritySchedule};
-use weir_net::{Forwarding, NextHops};
 
 /// Flowlets are looked through for ones that are over when there are more than this.
 const FEW_FLOWLETS: usize = 1024;
@@ -81,7 +77,7 @@ impl Balancer {
     }
 
     /// The port that `packet` takes, one of `ports`; `group` is the number of that set.
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         packet: &Packet,
         (group, ports): (u32, &[PortId]),
@@ -154,39 +150,6 @@ impl Balancer {
             }
         }
         self.draw(ports)
-    }
-}
-
-impl Switch {
-    /// The egress port of a packet, by route and, if there are several, by the balancer.
-    #[inline]
-    pub(super) fn choose(
-        &mut self,
-        packet: &Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-    ) -> Option<PortId> {
-        if self.balancer.is_none() || packet.has(flags::PINNED) {
-            return self.route(packet, routes);
-        }
-        self.choose_balanced(packet, now, routes)
-    }
-
-    #[inline(never)]
-    fn choose_balanced(
-        &mut self,
-        packet: &Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-    ) -> Option<PortId> {
-        let Self { balancer, books, .. } = self;
-        match routes.next_hops(packet.dst)? {
-            NextHops::One(port) => Some(port),
-            NextHops::Any(group, ports) => {
-                let balancer = balancer.as_mut().expect("asked before");
-                Some(balancer.choose(packet, (group, ports), &books.ports, now))
-            }
-        }
     }
 }
 

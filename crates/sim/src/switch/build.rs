@@ -1,25 +1,25 @@
 //! How a switch is made.
 
 use super::balancer::Balancer;
-use super::hooks::Hooks;
 use super::host_pauses::HostPauses;
 use super::marker::Marker;
 use super::pipelined::Processor;
 use super::port::Port;
 use super::scheduler::Schedulers;
+use super::scheme::Hooks;
 use super::standing::Standing;
 use super::{Switch, SwitchTimer, Way};
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig};
+use crate::control::Responses;
 use crate::faults::Faults;
+use crate::link::{Inbox, WireNumbers};
 use crate::probe::length::LengthProbe;
 use crate::probe::{Hears, ProbeSetup, Probes};
-use crate::responses::Responses;
 use crate::shared::{Schedule, Shared};
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, WireNumbers};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use weir_core::rng::Stream;

@@ -6,58 +6,57 @@
 //!                                                   buffer       └─ FlowControl ─► control
 //! ```
 //!
-//! [`forward`] is the way in and [`transmit`] the way out: the plain path. [`shortcuts`] spare
-//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`]
-//! carries out what it asks for, [`watchdog`] guards against pauses that never end.
+//! [`datapath`] is the way in and the way out: the plain path. [`shortcuts`] spare steps of it where
+//! their result is known beforehand. [`scheme`] calls the scheme and carries out what it asks for,
+//! [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
 mod build;
-mod flush;
-pub(crate) mod forward;
-pub(crate) mod holds;
-pub(crate) mod hooks;
+mod datapath;
 mod host_pauses;
+mod loss;
 pub(crate) mod marker;
 mod obstacles;
 pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
+mod scheme;
 pub(crate) mod shortcuts;
 mod standing;
-pub(crate) mod transmit;
+pub(crate) mod waits;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
+use crate::control::{Responder, Responses};
 use crate::env::{Ahead, Env};
 use crate::faults::Faults;
-use crate::link::Transmitter;
+use crate::link::{Inbox, Transmitter, Wires};
 use crate::outcome::DropReason;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
 use crate::probe::port::PortMeter;
 use crate::probe::record::PortLook;
-use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, Wires};
 use balancer::Balancer;
-use hooks::Hooks;
+use datapath::Plain;
 use host_pauses::HostPauses;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
+use scheme::Hooks;
 use shortcuts::{Shortcuts, Straight};
 use standing::Standing;
 use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, Time};
-use weir_fc::{Books, NodeView, PortQueue, TimerKey};
+use weir_fc::{Books, LinkState, NodeView, PortQueue, TimerClass, TimerKey};
 use weir_net::Forwarding;
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -137,25 +136,6 @@ trait Path: Sized {
 
     /// The clock of port `o`, which is the earliest, is due.
     fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>);
-}
-
-/// The path without shortcuts.
-struct Plain;
-
-impl Path for Plain {
-    fn forward(
-        switch: &mut Switch,
-        packet: &mut Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-        env: &mut Env<'_, '_>,
-    ) {
-        switch.forward(packet, now, routes, env);
-    }
-
-    fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        switch.transmit(o, now, env);
-    }
 }
 
 /// What a switch does next.
@@ -420,10 +400,10 @@ impl Switch {
 
     #[cold]
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
-        let (_, key, background) = self.timers.pop().expect("a timer is due");
+        let (_, key, class) = self.timers.pop().expect("a timer is due");
         if key == SwitchTimer::Response {
             self.tally.last_response = now;
-        } else if !background {
+        } else if class == TimerClass::Foreground {
             self.tally.last_activity = now;
         }
         match key {
@@ -447,7 +427,7 @@ impl Switch {
         self.tally.last_activity = now;
         match event {
             Admin::Epoch(i) => self.epoch = i,
-            Admin::Link { port, up } => self.on_link(port, up, now, env),
+            Admin::Link { port, link } => self.on_link(port, link, now, env),
             Admin::WarmUpOver => {
                 self.probes.restart(now);
                 self.counted_from = now;
@@ -463,8 +443,8 @@ impl Switch {
     }
 
     /// The link at `port` fails or recovers. What was queued for it is lost.
-    fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
-        if up {
+    fn on_link(&mut self, port: PortId, link: LinkState, now: Time, env: &mut Env<'_, '_>) {
+        if link.is_up() {
             let config = env.shared.config;
             let frame = config.nic.max_frame();
             let p = &mut self.ports[port.index()];
@@ -473,7 +453,7 @@ impl Switch {
             self.ports[port.index()].fail();
         }
         self.guard(port);
-        if !up {
+        if !link.is_up() {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();
             self.flush(port, &queues, now, DropReason::LinkDown, env);
             while let Some(frame) = self.ports[port.index()].pop_control() {
@@ -484,7 +464,7 @@ impl Switch {
         }
         self.forget_host_pauses(port, now);
         let view = NodeView { now, books: &self.books };
-        self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
+        self.scheme.fc.link(&view, port, link, &mut self.scheme.actions);
         self.scheme.refresh(&mut self.books, port);
         Priority::ALL.into_iter().for_each(|p| self.books.mmu.clear_quiet_fifo(port, p));
         self.carry_out(now, env);

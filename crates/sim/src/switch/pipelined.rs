@@ -15,7 +15,7 @@
 //! it, until there is room ([`OnFull`]). Control frames do not pass the processor.
 //!
 //! Ports, schedulers, holds, control frames and timers are those of the shared-memory switch; this
-//! module replaces [`forward`](super::forward). It has shortcuts of its own, which
+//! module replaces the way in of the [`datapath`](super::datapath). It has shortcuts of its own, which
 //! [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
 //! (`crates/sim/tests/pipelined.rs`):
 //!

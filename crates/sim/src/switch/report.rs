@@ -5,7 +5,7 @@ use super::port::Port;
 use crate::outcome::{PortRecord, SwitchRecord};
 use crate::probe::{Sight, tables};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, PrioritySet, Time};
-use weir_fc::{StateSize, Violation};
+use weir_fc::{Network, StateSize, Violation};
 
 impl Switch {
     /// What is queued, marks included, or in the forwarding pipeline.
@@ -33,7 +33,7 @@ impl Switch {
     }
 
     /// Checks that all books agree with what is stored.
-    pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
+    pub(crate) fn audit(&self, now: Time, network: Network) -> Result<(), Violation> {
         let violation = |what| Violation { scheme: "buffer", what };
         self.books.mmu.audit().map_err(violation)?;
         let mut stored = Bytes::ZERO;
@@ -73,7 +73,7 @@ impl Switch {
                 self.books.mmu.used().get()
             )));
         }
-        self.scheme.fc.audit(&self.view(now), drained)
+        self.scheme.fc.audit(&self.view(now), network)
     }
 
     /// One record per port that did anything.

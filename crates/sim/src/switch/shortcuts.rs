@@ -1,7 +1,6 @@
 //! Shortcuts: steps of the plain path that are spared because their result is known beforehand.
 //!
-//! The plain path is [`forward`](super::forward) and [`transmit`](super::transmit); every packet
-//! could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
+//! The plain path is [`datapath`](super::datapath); every packet could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
 //! Results are the same, byte for byte, but for the number of events
 //! (`crates/sim/tests/schemes/shortcuts.rs`). Where a [probe](crate::probe) hears of packets they
 //! are off, but for [`Switch::send_at_once`], which tells it. The entries are [`Shortcuts`] and
@@ -38,15 +37,15 @@
 //! * Quiet departure in [`Switch::send`]. *When:* ingress quiet with and without the packet.
 //!   *Spares:* `depart`. *Same result:* the scheme needs no notification.
 //!
-//! [`Hooks::arrive`]: super::hooks::Hooks::arrive
-//! [`Hooks::serve`]: super::hooks::Hooks::serve
-//! [`Hooks::depart`]: super::hooks::Hooks::depart
+//! [`Hooks::arrive`]: super::scheme::Hooks::arrive
+//! [`Hooks::serve`]: super::scheme::Hooks::serve
+//! [`Hooks::depart`]: super::scheme::Hooks::depart
 
 use super::obstacles::Obstacles;
 use super::port::{Port, Queue};
 use super::{NO_PORT, Path, Switch};
+use crate::control::Responder;
 use crate::env::Env;
-use crate::responses::Responder;
 use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortBook, PortQueue, Verdict};
 use weir_net::Forwarding;

@@ -4,10 +4,14 @@
 //! when a pause is over, is known here only: a scheme may name a flow again that is paused already,
 //! and the failure of a link lifts pauses without a frame.
 
+use super::Switch;
+use crate::extras::Said;
 use crate::outcome::PauseScope;
+use crate::probe::PauseSent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use weir_core::control::{FlowName, Pause};
-use weir_core::{ControlMessage, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
+use weir_fc::HoldState;
 
 /// A pause or a resume worth a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +45,8 @@ impl Told {
 
     /// Takes a pause or a resume in; returns whether it changes something. `names` are the flows
     /// that it names.
-    fn set(&mut self, scope: PauseScope, pause: bool, names: &[FlowName]) -> bool {
+    fn set(&mut self, scope: PauseScope, state: HoldState, names: &[FlowName]) -> bool {
+        let pause = state.is_held();
         match scope {
             PauseScope::All if !pause => {
                 let told = std::mem::take(self);
@@ -86,7 +91,7 @@ impl Standing {
             let own = named.iter().filter(|(p, on, _)| (*p, *on) == (priority, pause));
             let names: Vec<FlowName> = own.map(|(.., name)| *name).collect();
             let told = self.0.entry((port, priority)).or_default();
-            let changes = told.set(scope, pause, &names);
+            let changes = told.set(scope, HoldState::of(pause), &names);
             if !state || changes {
                 noted.push(Noted { priority, pause, scope, flows: told.named() });
             }
@@ -96,10 +101,15 @@ impl Standing {
 
     /// The neighbour at `port` must not send a priority, or may again, without a message: a line,
     /// unless that is known.
-    pub(super) fn stop(&mut self, port: PortId, priority: Priority, pause: bool) -> Option<Noted> {
-        let scope = PauseScope::Priority;
+    pub(super) fn implied(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        state: HoldState,
+    ) -> Option<Noted> {
+        let (scope, pause) = (PauseScope::Priority, state.is_held());
         let told = self.0.entry((port, priority)).or_default();
-        let changes = told.set(scope, pause, &[]);
+        let changes = told.set(scope, state, &[]);
         changes.then(|| Noted { priority, pause, scope, flows: told.named() })
     }
 
@@ -108,6 +118,80 @@ impl Standing {
         let told = |p| self.0.remove(&(port, p)).filter(|told| !told.is_nothing()).map(|_| p);
         let resumed = |priority| Noted { priority, pause: false, scope: PauseScope::All, flows: 0 };
         Priority::ALL.into_iter().filter_map(told).map(resumed).collect()
+    }
+}
+
+/// Pauses and resumes, for the timeline and the pause tree.
+impl Switch {
+    /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
+    /// (refreshes) of a whole priority are not events.
+    pub(super) fn log_pause(&mut self, port: PortId, said: &Said, now: Time) {
+        for noted in self.standing.send(port, &said.message) {
+            self.note(port, noted, said.reason, now);
+        }
+    }
+
+    /// Notes that the neighbour at `port` must not send a priority, or may again, unless that is
+    /// known.
+    pub(super) fn log_state(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        state: HoldState,
+        reason: Reason,
+        now: Time,
+    ) {
+        if let Some(noted) = self.standing.implied(port, priority, state) {
+            self.note(port, noted, reason, now);
+        }
+    }
+
+    /// The link at `port` is down: whatever the neighbour was told to stop goes on when it is up
+    /// again.
+    pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
+        for noted in self.standing.forget(port) {
+            self.note(port, noted, Reason::Link, now);
+        }
+    }
+
+    fn note(&mut self, port: PortId, noted: Noted, reason: Reason, now: Time) {
+        let Noted { priority, pause, scope, flows } = noted;
+        self.ports[port.index()].meter.pauses_sent[priority.index()] += u64::from(pause);
+        let mut probes = std::mem::take(&mut self.probes);
+        let cause = || {
+            let main = self.main_egress(port, priority)?;
+            Some((main, self.ports[main.index()].meter.holds.held().contains(priority)))
+        };
+        let sent = PauseSent { port, priority, pause, scope, flows, reason, cause: &cause };
+        probes.paused(now, &sent);
+        self.probes = probes;
+    }
+
+    /// The egress port that holds most bytes of an ingress; the lowest of several.
+    fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
+        if let Some(processor) = &self.processor {
+            return self.main_egress_behind(processor, ingress, priority);
+        }
+        let from_ingress = |p: &&Packet| p.ingress == ingress && p.priority == priority;
+        let bytes_of = |o: usize| -> Bytes {
+            (0..self.ports[o].queues.len())
+                .flat_map(|q| self.queued(o, q).filter(from_ingress))
+                .map(Packet::bytes)
+                .sum()
+        };
+        let mut elsewhere = self.books.mmu.q_in(ingress, priority);
+        let mut most = (Bytes::ZERO, None);
+        for (o, book) in self.books.ports.iter().enumerate() {
+            // no port holds more of it than it holds at all, or than has not been found yet
+            if book.q_out[priority.index()].min(elsewhere) > most.0 {
+                let bytes = bytes_of(o);
+                elsewhere -= bytes;
+                if bytes > most.0 {
+                    most = (bytes, Some(PortId::from_index(o)));
+                }
+            }
+        }
+        most.1
     }
 }
 

@@ -6,7 +6,7 @@ use crate::config::WatchdogAction;
 use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{PortId, Priority, Time};
-use weir_fc::HoldState;
+use weir_fc::{HoldState, Target};
 
 impl Switch {
     /// A priority was held or opened.
@@ -45,7 +45,10 @@ impl Switch {
                 let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
                 self.flush(port, &queues, now, DropReason::Watchdog, env);
             }
-            WatchdogAction::Forward => self.ignore_hold(port, priority, now),
+            // the scheme's own state is untouched: its next hold of the priority takes effect
+            WatchdogAction::Forward => {
+                self.hold(port, Target::Priority(priority), HoldState::Open, now);
+            }
         }
     }
 }

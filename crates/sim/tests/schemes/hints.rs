@@ -9,9 +9,9 @@ use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate, Time};
 use weir_fc::harness::Bench;
 use weir_fc::{
-    Actions, FlowControl, Hints, Interest, Mmu, NodeSetup, NodeView, ParamError, Pipelined,
-    PortQueue, QueueLayout, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation, Waits,
-    none,
+    Actions, FlowControl, Hints, Interest, LinkState, Mmu, Network, NodeSetup, NodeView,
+    ParamError, Pipelined, PortQueue, QueueLayout, SchemeInfo, StateSize, TimerKey, Values,
+    Verdict, Violation, Waits, none,
 };
 use weir_sim::config::{EngineConfig, PipelineConfig, Scheme, Stop};
 use weir_sim::{Config, Outcome};
@@ -55,8 +55,8 @@ impl FlowControl for Unasked {
         self.0.timer(v, key, a);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.0.link(v, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.0.link(v, port, link, a);
     }
 
     fn flow_starts(&mut self, v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
@@ -71,8 +71,8 @@ impl FlowControl for Unasked {
         self.0.delivered(v, p, a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.0.audit(v, drained)
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.0.audit(v, network)
     }
 
     fn state_size(&self) -> StateSize {

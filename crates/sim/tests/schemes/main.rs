@@ -28,12 +28,16 @@ macro_rules! idle_hooks {
             &mut self,
             _: &weir_fc::NodeView<'_>,
             _: weir_core::PortId,
-            _: bool,
+            _: weir_fc::LinkState,
             _: &mut weir_fc::Actions,
         ) {
         }
 
-        fn audit(&self, _: &weir_fc::NodeView<'_>, _: bool) -> Result<(), weir_fc::Violation> {
+        fn audit(
+            &self,
+            _: &weir_fc::NodeView<'_>,
+            _: weir_fc::Network,
+        ) -> Result<(), weir_fc::Violation> {
             Ok(())
         }
 

@@ -4,8 +4,8 @@ use crate::common::{DATA, config, flow, run, star};
 use weir_core::control::{OwnMessage, Pause, PauseScope};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate, Reason};
 use weir_fc::{
-    Actions, FlowControl, Hints, IngressBound, NodeSetup, NodeView, PortQueue, PrioritySchedule,
-    QueueLayout, SchemeInfo, StateSize, Violation,
+    Actions, FlowControl, Hints, IngressBound, LinkState, Network, NodeSetup, NodeView, PortQueue,
+    PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Violation,
 };
 use weir_sim::Finish;
 use weir_sim::config::{Scheme, ThresholdConfig};
@@ -91,12 +91,12 @@ impl FlowControl for Brake {
         }
     }
 
-    fn link(&mut self, _: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, _link: LinkState, a: &mut Actions) {
         self.told[port.index()] = 256;
         Priority::ALL.into_iter().for_each(|p| a.limit(port, p, None));
     }
 
-    fn audit(&self, _: &NodeView<'_>, _drained: bool) -> Result<(), Violation> {
+    fn audit(&self, _: &NodeView<'_>, _network: Network) -> Result<(), Violation> {
         Ok(())
     }
 

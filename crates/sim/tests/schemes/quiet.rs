@@ -3,8 +3,8 @@
 use crate::common::{config, flow, run, set, star};
 use weir_core::{Bytes, ControlMessage, LinkId, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, Hints, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize, TimerKey,
-    Violation, Waits, gfc, pfc,
+    Actions, FlowControl, Hints, LinkState, Network, NodeView, PortQueue, QueueLayout, SchemeInfo,
+    StateSize, TimerKey, Violation, Waits, gfc, pfc,
 };
 use weir_net::build::{self, leaf_spine};
 use weir_sim::Outcome;
@@ -42,12 +42,12 @@ impl FlowControl for AllEars {
         self.0.timer(v, key, a);
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.0.link(v, port, up, a);
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, link: LinkState, a: &mut Actions) {
+        self.0.link(v, port, link, a);
     }
 
-    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
-        self.0.audit(v, drained)
+    fn audit(&self, v: &NodeView<'_>, network: Network) -> Result<(), Violation> {
+        self.0.audit(v, network)
     }
 
     fn state_size(&self) -> StateSize {

@@ -53,7 +53,7 @@ fn what_gathers_for_a_neighbour_that_is_gone_is_not_sent() {
     let mut b = with_root(&[("gather", "1us")]);
     send(&mut b, 20, 5..8);
     assert_eq!((b.sent().len(), b.timers().len()), (0, 1));
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     b.fire_next();
     assert_eq!((b.now, b.sent().len()), (Time::from_us(1), 0));
 }

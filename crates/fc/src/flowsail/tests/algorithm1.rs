@@ -9,7 +9,7 @@ fn line_3_packets_of_a_congested_flow_go_to_the_isolation_queue() {
     b.control(OUT, &state(true, 0));
     assert_eq!(send(&mut b, 0, 0..1), QueueId(FIRST + 2));
     assert_ne!(send(&mut b, 1, 0..1), QueueId(FIRST + 2));
-    audited(&b, false);
+    audited(&b, Network::InUse);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn line_9_a_flow_that_has_drained_is_new_again() {
     let mut b = bench(&[("queues", "128")]);
     let q = send(&mut b, 0, 0..1);
     next(&mut b, q).unwrap();
-    audited(&b, true);
+    audited(&b, Network::Drained);
     assert_eq!(b.scheme().state_size().tables[0], ("normal flow table", 0));
 }
 
@@ -167,7 +167,7 @@ fn line_26_a_flow_is_paused_once_and_resumed_once() {
     assert!(b.sent().is_empty());
     next(&mut b, ONE).unwrap();
     assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn lines_18_to_23_a_paused_flow_with_packets_leaves_marks_and_holds_both_queues(
     let kinds = |q| b.queue(OUT, q).map(|p| p.kind).collect::<Vec<_>>();
     assert_eq!(kinds(q1), [PacketKind::Data, PacketKind::Data, PacketKind::Mark]);
     assert_eq!(kinds(isolation), [PacketKind::Mark]);
-    audited(&b, false);
+    audited(&b, Network::InUse);
 }
 
 /// `hold-original = false`: everyone in the old queue goes on, and the flow stays in order.
@@ -30,7 +30,7 @@ fn without_line_24_what_is_queued_is_still_sent() {
     assert_eq!(next(&mut b, ISOLATION), None, "later packets wait");
     b.control(OUT, &state(false, 0));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(0, 1)]);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn line_21_a_paused_flow_without_packets_needs_no_marks() {
     assert_eq!(b.queue(OUT, QueueId(FIRST + 2)).count(), 0);
     let held: Vec<bool> = (0..3).map(|i| b.is_held(OUT, QueueId(FIRST + i))).collect();
     assert_eq!(held, [false, false, true]);
-    audited(&b, false);
+    audited(&b, Network::InUse);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_isolation_queue_waits_at_its_mark_until_the_old_queue_has_passed_its_own(
     assert_eq!(drain(&mut b, ONE, 9), [(0, 0), (0, 1)]);
     assert!(!b.is_held(OUT, ISOLATION));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(0, 2), (0, 3)]);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_mark_whose_flow_has_left_its_old_queue_passes() {
     assert_eq!(next(&mut b, ONE), Some((0, 0)));
     assert_eq!(next(&mut b, ISOLATION), Some((0, 1)));
     assert_eq!(drain(&mut b, ONE, 9), [(1, 0), (1, 1)]);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_flow_that_was_quiet_while_it_was_paused_is_released_by_its_resume() {
     b.control(OUT, &state(true, 0));
     b.now = Time::from_us(10);
     b.control(OUT, &state(false, 0));
-    audited(&b, true);
+    audited(&b, Network::Drained);
     assert!(b.timers().is_empty());
     assert_eq!(send(&mut b, 0, 0..1), ONE);
 }
@@ -154,7 +154,7 @@ fn a_flow_whose_mark_is_left_behind_stays_isolated() {
     assert_eq!(send(&mut b, 0, 1..2), ISOLATION);
     b.control(OUT, &state(false, 1));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(1, 0), (0, 1)]);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn released_early_its_mark_strands_the_isolation_queue() {
     (0..9).for_each(|_| _ = b.depart(OUT, ONE));
     assert!(b.is_held(OUT, ISOLATION), "its partner is long gone");
     assert_eq!(b.depart(OUT, ISOLATION), None);
-    assert!(b.scheme().audit(&b.view(), true).is_err());
+    assert!(b.scheme().audit(&b.view(), Network::Drained).is_err());
 }
 
 /// The link throws away what stands in the normal queue: the isolation queue waits no longer.

@@ -53,7 +53,7 @@ fn state(pause: bool, k: u32) -> ControlMessage {
 /// Flow and number of the next packet of `q`.
 fn next(b: &mut Bench<FlowSail>, q: QueueId) -> Option<(u32, u32)> {
     let sent = b.depart(OUT, q).map(|p| (p.flow.number(), p.seq));
-    b.scheme().audit(&b.view(), false).unwrap();
+    b.scheme().audit(&b.view(), Network::InUse).unwrap();
     sent
 }
 
@@ -61,6 +61,6 @@ fn drain(b: &mut Bench<FlowSail>, q: QueueId, n: usize) -> Vec<(u32, u32)> {
     (0..n).map_while(|_| next(b, q)).collect()
 }
 
-fn audited(b: &Bench<FlowSail>, drained: bool) {
-    b.scheme().audit(&b.view(), drained).unwrap();
+fn audited(b: &Bench<FlowSail>, network: Network) {
+    b.scheme().audit(&b.view(), network).unwrap();
 }

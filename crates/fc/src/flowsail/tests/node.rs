@@ -15,7 +15,7 @@ fn a_nic_holds_the_slot_of_the_named_flow() {
     b.flow_ends(QueueId(1), header(&b, 1));
     assert!(!b.is_held(UP, QueueId(1)), "the slot is free for another flow");
     b.control(UP, &state(true, 0));
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert!(!b.is_held(UP, QueueId(0)));
 }
 
@@ -58,18 +58,18 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_is_open() {
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(true, 1));
     b.take_sent();
-    b.link(UP, false);
-    b.link(OUT, false);
-    audited(&b, false);
+    b.link(UP, LinkState::Down);
+    b.link(OUT, LinkState::Down);
+    audited(&b, Network::InUse);
     assert!(!b.is_held(OUT, ONE) && !b.is_held(OUT, ISOLATION));
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), [(UP, state(true, 0))]);
     assert_eq!(drain(&mut b, ONE, 20).len(), 20);
     assert_eq!(send(&mut b, 0, 26..27), ISOLATION, "its mark is still under way");
     assert_eq!(drain(&mut b, ONE, 9).len(), 6);
     assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
     assert_eq!(drain(&mut b, ISOLATION, 9).len(), 1);
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn a_table_entry_has_fifty_bits_as_the_paper_states() {
 fn what_is_left_after_a_drain_is_reported() {
     let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("left after a drain"), "{left}");
     b.control(OUT, &state(false, 0));
-    audited(&b, true);
+    audited(&b, Network::Drained);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn books_that_contradict_themselves_or_the_queues_are_reported() {
         let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
         let i = flows.iter().next().unwrap().0;
         meddle(flows.at_mut(i).unwrap());
-        b.scheme().audit(&b.view(), false).unwrap_err().what
+        b.scheme().audit(&b.view(), Network::InUse).unwrap_err().what
     };
     assert!(after(0, |f| f.pause_num[0] = 1).contains("counts packets it does not have"));
     let for_nothing = after(1, |f| {
@@ -156,7 +156,7 @@ fn counts_and_holds_of_queues_are_compared_with_their_flows() {
         let mut b = two_queues(reading);
         send(&mut b, 0, 0..1);
         meddle(&mut b.scheme_mut().egresses[OUT.index()].queues[0]);
-        b.scheme().audit(&b.view(), false).map_err(|v| v.what)
+        b.scheme().audit(&b.view(), Network::InUse).map_err(|v| v.what)
     };
     let counts = meddled("text", |q| q.flows += 1).unwrap_err();
     assert!(counts.contains("queue 0 counts"), "{counts}");
@@ -173,10 +173,10 @@ fn an_entry_that_no_timer_will_take_is_reported() {
     let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(false, 0));
-    audited(&b, true);
+    audited(&b, Network::Drained);
     let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
     flows.at_mut(0).unwrap().congested.as_mut().unwrap().armed = false;
-    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    let left = b.scheme().audit(&b.view(), Network::Drained).unwrap_err();
     assert!(left.what.contains("left after a drain"), "{left}");
 }
 

@@ -213,7 +213,7 @@ fn what_was_paused_is_resumed_when_the_ingress_has_drained() {
     assert!(told(&b, UP).is_nothing(), "line 18");
     assert_eq!(serve_all(&mut b, OUT).len(), 3);
     assert_eq!(b.take_sent(), [], "line 19: one RESUME is enough");
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// Line 17 after the urgent state: one RESUME for all.
@@ -224,7 +224,7 @@ fn the_urgent_state_ends_with_a_wildcard() {
     assert_eq!(b.take_sent(), [(UP, pause(&[1])), (UP, all(true))]);
     assert_eq!(serve_all(&mut b, OUT).len(), 10);
     assert_eq!(b.take_sent(), [(UP, all(false))]);
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// Ports of two speeds. A slow ingress names flows before it is in the urgent state, however much a

@@ -91,5 +91,5 @@ fn packets_are_counted_in_and_out() {
     assert_eq!(serve(&mut b, OUT), None);
     assert_eq!(count(&b, UP, OUT), (1, 1));
     assert_eq!(b.view().q_out(OUT, PRIORITY), Bytes::new(1000));
-    assert_eq!(audit(&b, false), Ok(()));
+    assert_eq!(audit(&b, Network::InUse), Ok(()));
 }

@@ -53,7 +53,7 @@ fn a_drain_sends_the_resumed_and_keeps_the_paused_in_the_other_backup() {
     assert_eq!(held(&b), []);
     assert_eq!(serve_all(&mut b, OUT), [(2, 0), (2, 1), (2, 2)]);
     assert_eq!(held(&b), []);
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// Backups of a weighted priority share its group, so the normal queue is held during a drain.
@@ -86,7 +86,7 @@ fn an_empty_drain_takes_no_packet_time() {
     b.control(OUT, &resume(&[1]));
     put(&mut b, UP, 1, OUT, 1);
     assert_eq!(serve(&mut b, OUT), Some((1, 0)));
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// All flows paused and all paused flows resumed: nothing moves, nothing is mixed.
@@ -105,7 +105,7 @@ fn under_the_wildcard_nothing_moves() {
     assert!(b.depart(OUT, QueueId(2)).is_some());
     b.control(OUT, &all(false));
     assert_eq!(serve_all(&mut b, OUT), [(1, 0), (2, 0)]);
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// A RESUME during a drain: its flows stay paused until the mark comes out, then a second drain
@@ -118,7 +118,7 @@ fn a_resume_during_a_drain_waits_for_its_end() {
     let h = hierarchy(&b, OUT);
     assert_eq!((&h.paused, &h.pending), (&keys(&[2]), &keys(&[2])));
     assert_eq!(serve_all(&mut b, OUT), [(2, 0), (2, 1)], "in order");
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// A PAUSE during a drain holds at once, and takes back a pending RESUME.
@@ -139,7 +139,7 @@ fn a_pause_during_a_drain_holds_at_once() {
     b.control(OUT, &all(true));
     b.control(OUT, &all(false));
     assert_eq!(serve_all(&mut b, OUT), [(1, 1)]);
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// The wildcard of the urgent state may come and go in the midst of a drain.
@@ -157,7 +157,7 @@ fn the_wildcard_interrupts_a_drain() {
     b.control(OUT, &all(false));
     assert_eq!(hierarchy(&b, OUT).pending, keys(&[2]), "resumed when the drain is over");
     assert_eq!(serve_all(&mut b, OUT), [(1, 1), (2, 0)]);
-    assert_eq!(audit(&b, true), Ok(()));
+    assert_eq!(audit(&b, Network::Drained), Ok(()));
 }
 
 /// A packet of another priority is none of the hierarchy's business.

@@ -24,12 +24,12 @@ fn a_pause_holds_the_slots_of_its_flows_and_a_resume_opens_them() {
     start(&mut b, 2, 1, 1); // the same hosts
     b.control(UP, &pause(&[1, 9]));
     assert_eq!(held(&b), [0, 2]);
-    assert!(b.scheme().audit(&b.view(), true).is_err());
+    assert!(b.scheme().audit(&b.view(), Network::Drained).is_err());
     b.control(UP, &resume(&[9]));
     assert_eq!(held(&b), [0, 2]);
     b.control(UP, &resume(&[1]));
     assert_eq!(held(&b), [] as [u32; 0]);
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+    assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn the_wildcard_holds_the_priority_and_its_end_lifts_everything() {
     b.control(UP, &all(true));
     // slot 4 stands for priority 3 in the bench's layout
     assert_eq!(held(&b), [0, 4]);
-    assert!(b.scheme().audit(&b.view(), true).is_err());
+    assert!(b.scheme().audit(&b.view(), Network::Drained).is_err());
     b.control(UP, &all(false));
     assert_eq!(held(&b), [] as [u32; 0]);
     b.control(UP, &all(true));
     b.control(UP, &pause(&[2]));
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert_eq!(held(&b), [] as [u32; 0]);
-    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+    assert_eq!(b.scheme().audit(&b.view(), Network::Drained), Ok(()));
     assert!(b.scheme().state_size().tables.iter().all(|t| t.1 == 0));
 }
 

@@ -135,8 +135,8 @@ pub(super) fn sizes(b: &Bench<Ofc>) -> Vec<u64> {
     b.scheme().state_size().tables.iter().map(|t| t.1).collect()
 }
 
-pub(super) fn audit(b: &Bench<Ofc>, drained: bool) -> Result<(), String> {
-    b.scheme().audit(&b.view(), drained).map_err(|v| v.what)
+pub(super) fn audit(b: &Bench<Ofc>, network: Network) -> Result<(), String> {
+    b.scheme().audit(&b.view(), network).map_err(|v| v.what)
 }
 
 #[test]
@@ -201,15 +201,15 @@ fn lossless_priorities_do_not_share_their_tables() {
     b.control(OUT, &pause(&[1, 2]));
     assert_eq!(b.depart(OUT, QueueId(8)), None, "flow 1 of priority 3 is paused");
     assert!(b.depart(OUT, QueueId(5)).is_some(), "flow 2 of priority 4 is not");
-    assert_eq!(audit(&b, false), Ok(()));
+    assert_eq!(audit(&b, Network::InUse), Ok(()));
     for _ in 0..2 {
         b.depart(OUT, QueueId(5)).unwrap();
     }
     assert_eq!(named(&mut b), [(UP2, p4, vec![key(2)])], "RESUME");
-    b.link(OUT, false);
-    b.link(UP2, false);
+    b.link(OUT, LinkState::Down);
+    b.link(UP2, LinkState::Down);
     b.take_sent();
-    b.link(UP2, true);
+    b.link(UP2, LinkState::Up);
     assert_eq!(named(&mut b), [(UP2, PRIORITY, vec![key(1)])], "told again");
     assert!(b.scheme().egress.iter().all(|e| e.paused.is_empty()));
 }
@@ -270,18 +270,18 @@ fn by_default_a_flow_is_a_5_tuple() {
 fn an_audit_notices_what_is_left_over() {
     let mut b = switch();
     put(&mut b, UP, 1, OUT, 6);
-    assert_eq!(audit(&b, false), Ok(()));
-    assert!(audit(&b, true).unwrap_err().contains("still pauses"));
+    assert_eq!(audit(&b, Network::InUse), Ok(()));
+    assert!(audit(&b, Network::Drained).unwrap_err().contains("still pauses"));
     let mut b = switch();
     b.control(OUT, &pause(&[1]));
-    assert!(audit(&b, true).unwrap_err().contains("still paused"));
+    assert!(audit(&b, Network::Drained).unwrap_err().contains("still paused"));
     let mut b = switch();
     b.control(OUT, &all(true));
-    assert!(audit(&b, true).unwrap_err().contains("still paused"));
+    assert!(audit(&b, Network::Drained).unwrap_err().contains("still paused"));
     let mut b = switch();
     put(&mut b, UP, 1, OUT, 1);
     let empty = switch();
-    assert!(b.scheme().audit(&empty.view(), false).unwrap_err().what.contains("counts 1"));
+    assert!(b.scheme().audit(&empty.view(), Network::InUse).unwrap_err().what.contains("counts 1"));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_leaves_in_order
     assert_eq!(serve(&mut b, OUT), None);
     put_seq(&mut b, UP2, 1, OUT, 6);
     b.take_sent();
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert_eq!(
         serve_all(&mut b, OUT),
         (0..7).map(|seq| (1, seq)).collect::<Vec<_>>(),
@@ -302,11 +302,11 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_leaves_in_order
     assert_eq!(b.take_sent(), [(UP, resume(&[1]))], "the other link's pause was not void");
     put(&mut b, UP, 1, OUT, 6);
     assert_eq!(b.take_sent(), [(UP, pause(&[1]))]);
-    b.link(UP, false);
+    b.link(UP, LinkState::Down);
     assert!(b.sent().is_empty(), "nothing can be said to a neighbour that is away");
     assert!(hierarchy(&b, UP).is_at_rest());
     assert!(!b.is_held(UP, N));
-    b.link(UP, true);
+    b.link(UP, LinkState::Up);
     assert_eq!(b.take_sent(), [(UP, pause(&[1]))], "told again");
 }
 
@@ -319,7 +319,7 @@ fn a_link_that_recovers_is_told_what_has_become_urgent_in_the_meantime() {
     put(&mut full, UP, 1, OUT, 10);
     assert_eq!(b.take_sent(), []);
     let mut a = crate::Actions::new();
-    b.scheme_mut().link(&full.view(), UP, true, &mut a);
+    b.scheme_mut().link(&full.view(), UP, LinkState::Up, &mut a);
     let reason = full.view().books.mmu.pause_reason(UP, PRIORITY);
     let told = crate::Action::Send { port: UP, message: all(true), reason };
     assert_eq!(a.as_slice().last(), Some(&told), "after the holds are opened");
@@ -332,11 +332,11 @@ fn a_failed_link_with_nothing_queued_is_at_rest_at_once() {
     for told in [&[pause(&[1, 2])][..], &[all(true)], &[pause(&[1]), all(true)]] {
         let mut b = switch();
         told.iter().for_each(|m| b.control(OUT, m));
-        b.link(OUT, false);
+        b.link(OUT, LinkState::Down);
         assert!(hierarchy(&b, OUT).is_at_rest());
         assert_eq!(b.queue(OUT, B1).count() + b.queue(OUT, B2).count(), 0, "no mark");
         assert!([N, B1, B2].iter().all(|q| !b.is_held(OUT, *q)));
-        assert_eq!(audit(&b, true), Ok(()));
+        assert_eq!(audit(&b, Network::Drained), Ok(()));
     }
 }
 

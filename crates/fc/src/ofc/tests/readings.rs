@@ -45,7 +45,7 @@ fn resuming_at_once_during_a_drain_reorders() {
     begin_drain(&mut b);
     b.control(OUT, &resume(&[2]));
     assert_eq!(serve_all(&mut b, OUT), [(2, 1), (2, 0)]);
-    assert_eq!(audit(&b, true), Ok(()), "nothing is lost, only the order");
+    assert_eq!(audit(&b, Network::Drained), Ok(()), "nothing is lost, only the order");
 }
 
 /// Deferring whole frames, PAUSEs included, sends what may not be sent.
@@ -74,7 +74,7 @@ fn deferring_whole_frames_sends_paused_flows() {
     // a link change forgets shelved frames
     b.control(OUT, &resume(&[1]));
     b.control(OUT, &pause(&[2]));
-    b.link(OUT, false);
+    b.link(OUT, LinkState::Down);
     assert_eq!(serve(&mut b, OUT), None);
     assert!(hierarchy(&b, OUT).is_at_rest());
 }
@@ -112,7 +112,7 @@ fn testing_only_on_enqueue_never_resumes_a_paused_ingress() {
     b.take_sent();
     assert_eq!(serve_all(&mut b, OUT).len(), 10);
     assert_eq!(b.take_sent(), []);
-    assert!(audit(&b, true).unwrap_err().contains("still pauses"));
+    assert!(audit(&b, Network::Drained).unwrap_err().contains("still pauses"));
     put_seq(&mut b, UP, 1, OUT, 10);
     assert_eq!(b.take_sent(), [(UP, all(false))], "a packet that came in would have done it");
 }
@@ -133,7 +133,7 @@ fn overwriting_the_table_leaves_flows_paused_for_ever() {
     );
     while serve(&mut b, OUT).or_else(|| serve(&mut b, OUT2)).is_some() {}
     assert_eq!(b.take_sent(), [(UP, resume(&[2]))], "flow 1 is never resumed");
-    assert_eq!(audit(&b, true), Ok(()), "nobody here knows");
+    assert_eq!(audit(&b, Network::Drained), Ok(()), "nobody here knows");
 }
 
 /// The urgent state overwrites as well, and is overwritten.

@@ -27,7 +27,7 @@ impl Departures {
     /// A packet joins.
     pub(super) fn joined(&mut self, packet: &Packet) {
         self.cut();
-        self.level(packet.size, true);
+        self.length += u64::from(packet.size);
         if packet.kind == PacketKind::Data {
             self.raised.push((self.length, packet.flow, packet.size));
         }
@@ -49,10 +49,9 @@ impl Departures {
         original.most()
     }
 
-    /// The queue grows or shrinks.
-    pub(super) fn level(&mut self, size: u16, grows: bool) {
-        let size = u64::from(size);
-        self.length = if grows { self.length + size } else { self.length.saturating_sub(size) };
+    /// A packet of so many bytes leaves the queue.
+    pub(super) fn shrinks(&mut self, size: u16) {
+        self.length = self.length.saturating_sub(u64::from(size));
     }
 
     /// A packet leaves for the wire.

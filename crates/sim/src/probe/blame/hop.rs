@@ -148,7 +148,7 @@ impl HopProbe {
         if port.waiting == 0 {
             port.holds.forget_past();
         }
-        port.departures.level(packet.size, false);
+        port.departures.shrinks(packet.size);
         if !self.setup.pipelined {
             self.account.remove(packet);
         }
@@ -300,7 +300,7 @@ impl Probe for HopProbe {
             inside.life.hops.push(hop);
             self.setup.lives.put(self.setup.ports.outgoing(port), inside.life);
         } else if packet.kind != PacketKind::Control {
-            self.ports[port.index()].departures.level(packet.size, false);
+            self.ports[port.index()].departures.shrinks(packet.size);
         }
         let there = &mut self.ports[port.index()];
         there.sending = Some((packet.flow, now, end));

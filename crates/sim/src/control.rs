@@ -1,13 +1,53 @@
-//! Control frames between their arrival and their effect, at switches and at NICs.
+//! Control frames: how a node makes one of a message, and what it does with one that comes in.
 
 use crate::env::Env;
+use crate::extras::{Extras, Said};
 use crate::faults::Faults;
 use crate::link::Transmitter;
 use crate::outcome::DropReason;
 use crate::probe::port::PortMeter;
+use crate::tally::Tally;
 use crate::timers::{Name, Timers};
 use std::collections::VecDeque;
-use weir_core::{ControlMessage, Packet, PortId, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, Time};
+
+/// A control frame that carries `message`, which stands at `extra` in the side pool.
+pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
+    let size = u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented");
+    Packet { extra, size, ..bare(PacketKind::Control) }
+}
+
+/// The frame of a message that a scheme sends by a port, counted, with the message in the side
+/// pool.
+pub(crate) fn outgoing(
+    said: Said,
+    tally: &mut Tally,
+    port: &mut PortMeter,
+    extras: &mut Extras,
+) -> Packet {
+    tally.control_frames += 1;
+    tally.control_bytes += said.message.frame_bytes().get();
+    port.control_sent += 1;
+    let packet = control_packet(&said.message, 0);
+    Packet { extra: extras.messages.put(said), ..packet }
+}
+
+/// A packet of no flow, for the neighbour or, as an order mark, for no node: it has no route.
+pub(crate) fn bare(kind: PacketKind) -> Packet {
+    Packet {
+        flow: FlowId::default(),
+        seq: 0,
+        dst: NodeId(u32::MAX),
+        wire_tag: 0,
+        extra: Packet::NO_EXTRA,
+        size: 0,
+        ingress: PortId(0),
+        kind,
+        priority: Priority::ALL[7],
+        flags: 0,
+        local_tag: 0,
+    }
+}
 
 /// A node that takes control frames: each has its effect after the response time of its link,
 /// unless a fault of the scenario hits it.
@@ -148,7 +188,7 @@ impl<K: Name> Responses<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::Priority;
+    use weir_fc::TimerClass;
 
     const A: PortId = PortId(0);
     const B: PortId = PortId(1);
@@ -166,7 +206,11 @@ mod tests {
         for (at, port) in [(1, A), (2, B), (3, A), (4, B)] {
             r.push(us(at), port, frame(at as u16), &mut timers);
         }
-        assert_eq!((timers.pop(), timers.pop()), (Some((us(1), 'r', false)), None), "one timer");
+        assert_eq!(
+            (timers.pop(), timers.pop()),
+            (Some((us(1), 'r', TimerClass::Foreground)), None),
+            "one timer"
+        );
         assert_eq!(r.pop(&mut timers), (A, frame(1)));
         assert_eq!(timers.settle(), us(2));
         r.forget(B, &mut timers);
