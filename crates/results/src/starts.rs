@@ -14,7 +14,7 @@
 //! out, so that a network that collapses is not seen by the flows that got through.
 
 use crate::findings::Selection;
-use crate::metrics::{Part, selections};
+use crate::metrics::{Selected, selections};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use weir_core::{Bytes, ClassId, Time};
@@ -163,7 +163,7 @@ impl Starts {
     }
 }
 
-fn part<'a>((class, sizes): Part<'a>) -> (Selection<'a>, StartsOf) {
+fn part<'a>((class, sizes): Selected<'a>) -> (Selection<'a>, StartsOf) {
     let id: Option<ClassId> = class.map(|(id, _)| id);
     let label = sizes.map_or("", |s: &SizeRange| s.label.as_str());
     (Selection { class: id, sizes }, StartsOf::new(class.map_or("", |(_, name)| name), label))

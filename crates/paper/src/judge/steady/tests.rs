@@ -94,7 +94,7 @@ fn a_warm_up_is_long_enough_if_what_mser_5_removes_besides_does_not_matter() {
     }
     let verdict = judged(three(&SETTLES, 0));
     assert_eq!(verdict.window, Window::NotStationary);
-    let why = "not stationary: A: MSER-5 removes 15.0 us and changes the mean after a warm-up of 0 ns \
+    let why = "not stationary: A: MSER-5 removes 15.0 us and changes the mean after a warm-up of 0 ms \
                by +7 %";
     assert_eq!(not_measured(&verdict), why);
     assert!(!verdict.measured.is_empty(), "the number is shown all the same");
