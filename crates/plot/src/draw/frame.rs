@@ -197,7 +197,10 @@ impl<'a> Frame<'a> {
     fn rows(panel: &'a Panel, size: &'a Size, place: Place, names: &[String]) -> Self {
         let (t, width) = (size.text, place.width);
         let left = widest(names.iter().map(String::as_str), size).min(width * 0.4) + t * 0.8;
-        let right = place.notes.min(width * 0.4) + t * 1.2;
+        let marked = panel.series.iter().any(|s| matches!(s.shape, Shape::Marks(_)));
+        // the words of a bar may have to stand behind a mark
+        let marks = if marked { marks::reach(size) } else { 0.0 };
+        let right = place.notes.min(width * 0.4) + t * 1.2 + marks;
         let w = (width - left - right).max(20.0);
         let plot = Area { x: place.x + left, y: place.y, w, h: t * 1.6 * names.len() as f64 };
         Self {

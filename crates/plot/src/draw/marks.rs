@@ -1,11 +1,11 @@
 //! What is inside a plot: lines, steps, bars and boxes.
 
-use super::clip;
 use super::frame::{Frame, note};
 use super::rows;
+use super::{Size, clip};
 use crate::axis::show;
 use crate::figure::{Across, Bar, BoxPlot, Mark, Point, Series, Shape};
-use crate::font::Weight;
+use crate::font::{Weight, width};
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
 use crate::style::{Marker, Paint, Style};
 
@@ -221,14 +221,44 @@ fn published(frame: &Frame<'_>, scene: &mut Scene, series: &Series, marks: &[Mar
             Across::Rows { .. } => (frame.along(m.value), frame.plot.y + middle(frame.plot.h)),
         };
         let title = format!("{}: {} {}", series.name, show(frame.panel.up.unit, m.value), m.note);
-        hollow(scene, at, frame.size.line * 2.0, title.trim());
+        hollow(scene, series.style.marker, at, frame.size, title.trim());
     }
 }
 
-/// A diamond with an outline, which is seen on every colour.
-pub(super) fn hollow(scene: &mut Scene, at: (f64, f64), r: f64, title: &str) {
-    scene.push(Item::marker(Marker::Diamond, at, r * 1.6, Paint::Ink));
-    push_titled(scene, Item::marker(Marker::Diamond, at, r, Paint::Paper), title);
+/// Radius of the paper of a hollow mark, over the width of a line.
+const HOLLOW: f64 = 2.0;
+
+/// How far a hollow mark reaches to either side, its outline and corners included.
+pub(super) fn reach(size: &Size) -> f64 {
+    size.line * HOLLOW * OUTLINE * 1.3
+}
+
+/// The ink of a hollow mark over its paper.
+const OUTLINE: f64 = 1.6;
+
+/// A mark with an outline, which is seen on every colour.
+pub(super) fn hollow(scene: &mut Scene, marker: Marker, at: (f64, f64), size: &Size, title: &str) {
+    let r = size.line * HOLLOW;
+    scene.push(Item::marker(marker, at, r * OUTLINE, Paint::Ink));
+    push_titled(scene, Item::marker(marker, at, r, Paint::Paper), title);
+}
+
+/// Where words of this width beside a bar that ends at `end` may begin: behind the published marks
+/// that would stand on them.
+fn beside(frame: &Frame<'_>, slot: Slot, end: f64, wide: f64) -> f64 {
+    let own =
+        |m: &&Mark| m.at as usize == slot.name && m.lane.is_none_or(|(lane, _)| lane == slot.lane);
+    let marks = frame.panel.series.iter().filter_map(|s| match &s.shape {
+        Shape::Marks(marks) => Some(marks),
+        _ => None,
+    });
+    let mut at: Vec<f64> = marks.flatten().filter(own).map(|m| frame.along(m.value)).collect();
+    at.sort_by(f64::total_cmp);
+    let r = reach(frame.size);
+    at.into_iter().fold(end, |end, x| match x + r > end && x - r < end + wide {
+        true => x + r,
+        false => end,
+    })
 }
 
 /// A bar that stands.
@@ -317,7 +347,9 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
         }
         end = to;
     }
-    let text = clip(&frame.note(bar), t, Weight::Regular, frame.size.width - end - t * 0.6);
+    let note = frame.note(bar);
+    end = beside(frame, slot, end, t * 0.5 + width(&note, t, Weight::Regular));
+    let text = clip(&note, t, Weight::Regular, frame.size.width - end - t * 0.6);
     scene.push(Item::text((end + t * 0.5, middle + t * 0.34), &text, t, Anchor::Start));
 }
 

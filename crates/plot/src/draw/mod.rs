@@ -208,7 +208,7 @@ fn legend(scene: &mut Scene, figure: &Figure, size: &Size, top: f64) -> f64 {
 /// A sample of how a series looks.
 fn key(scene: &mut Scene, style: Style, look: Sample, (x, y, wide): (f64, f64, f64), size: &Size) {
     if look == Sample::Mark {
-        marks::hollow(scene, (x + wide / 2.0, y), size.line * 2.0, "");
+        marks::hollow(scene, style.marker, (x + wide / 2.0, y), size, "");
     } else if look == Sample::Line {
         let mut stroke = Item::line((x, y), (x + wide, y), style.paint, size.line);
         if let Item::Path { stroke: Some(Stroke { dash, .. }), .. } = &mut stroke {

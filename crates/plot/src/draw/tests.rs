@@ -1,7 +1,7 @@
-use super::marks::thin;
+use super::marks::{self, thin};
 use super::*;
 use crate::axis::Axis;
-use crate::figure::{Bar, BoxPlot, Link, Point, Rule};
+use crate::figure::{Bar, BoxPlot, Link, Mark, Point, Rule};
 use crate::scene::Step;
 use crate::style::Paint;
 use weir_core::Unit;
@@ -287,6 +287,42 @@ fn no_text_covers_another_or_leaves_the_drawing() {
             assert!(clashes.is_empty(), "{} at {}: {clashes:?}", figure.id, size.width);
         }
     }
+}
+
+/// The number beside a bar stands behind the published mark that would cover it, and stays in the
+/// drawing; a mark elsewhere does not move it.
+#[test]
+fn a_published_mark_does_not_cover_the_number_beside_its_bar() {
+    let number_of_first = |value: Option<f64>| {
+        let mut figure = bars(3, true);
+        figure.panels.truncate(1);
+        let Shape::Bars(bars) = &mut figure.panels[0].series[0].shape else { panic!("bars") };
+        for bar in bars.iter_mut().flatten() {
+            (bar.error, bar.whisker, bar.note) = (0.0, None, String::new());
+        }
+        if let Some(value) = value {
+            let mark = Mark { at: 0.0, lane: None, value, note: String::new() };
+            figure.panels[0].series.push(Series {
+                name: "the paper's value".into(),
+                style: Style::ALARM,
+                shape: Shape::Marks(vec![mark]),
+            });
+        }
+        let scene = scene(&figure, &Size::PAGE);
+        let number = scene.items.iter().find_map(|item| match item {
+            Item::Text { text, at, .. } if text.ends_with("200 us") => Some(at.0),
+            _ => None,
+        });
+        (number.expect("the first bar has 200 us"), scene.width)
+    };
+    // the words of the first bar, of 0.2 ms on an axis of 2 ms, are about 0.2 ms wide
+    let (free, _) = number_of_first(None);
+    let (far, _) = number_of_first(Some(1.8e9));
+    let (near, width) = number_of_first(Some(2.4e8));
+    // the room for marks makes the axis shorter, and with it the bar
+    assert!(far <= free, "{far} {free}");
+    let reach = marks::reach(&Size::PAGE);
+    assert!(near > far + reach && near < width, "{near} {far}");
 }
 
 #[test]
