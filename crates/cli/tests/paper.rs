@@ -190,7 +190,8 @@ fn claims_are_judged_again(results: &Path, before: &BTreeMap<String, Vec<u8>>) {
     assert!(fs::read(&verdicts).expect("verdicts") == before["my-paper/my-1/verdicts.csv"]);
     fs::write(&values, kept).expect("written");
     let table = ok(&["paper", "appendix", text(&my_paper()), "--from", text(results), "--csv"]);
-    assert!(table.starts_with("paper,claim,says,experiment,command,minutes,expected\n"), "{table}");
+    let heads = "paper,claim,where,says,reading,experiment,command,minutes,expected\n";
+    assert!(table.starts_with(heads), "{table}");
     assert!(table.contains("weir paper run ") && table.contains(" --full,"), "{table}");
 }
 

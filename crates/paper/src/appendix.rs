@@ -16,29 +16,35 @@ pub struct AppendixLine {
     pub paper: String,
     /// The claim, and which of its readings.
     pub claim: String,
+    /// Where in the paper.
+    pub place: String,
     /// What the paper says.
     pub says: String,
+    /// Which reading of it this is, if it has several.
+    pub reading: String,
     /// The experiment.
     pub experiment: String,
     /// What to type.
     pub command: String,
     /// Processor time of the experiment in minutes; `None` if it is not known.
     pub minutes: Option<f64>,
-    /// What should come out.
+    /// What should come out, and whether a setting was chosen with the number in view.
     pub expected: String,
 }
 
 /// Columns of the table.
-pub const HEADS: [&str; 7] =
-    ["paper", "claim", "says", "experiment", "command", "minutes", "expected"];
+pub const HEADS: [&str; 9] =
+    ["paper", "claim", "where", "says", "reading", "experiment", "command", "minutes", "expected"];
 
 impl AppendixLine {
     /// Its cells, in the order of [`HEADS`].
-    pub fn cells(&self) -> [String; 7] {
+    pub fn cells(&self) -> [String; 9] {
         [
             self.paper.clone(),
             self.claim.clone(),
+            self.place.clone(),
             self.says.clone(),
+            self.reading.clone(),
             self.experiment.clone(),
             self.command.clone(),
             self.minutes.map_or_else(String::new, |m| format!("{m:.1}")),
@@ -73,14 +79,18 @@ pub fn lines(chosen: &[Chosen], from: &Path) -> Result<Vec<AppendixLine>, SweepE
                     true => v.claim.clone(),
                     false => format!("{} ({})", v.claim, v.variant),
                 };
+                let calibrated = if v.calibrated { " (calibrated)" } else { "" };
+                let words = verdict::words(&v.outcome, &v.why, v.needed);
                 lines.push(AppendixLine {
                     paper: c.paper.id.clone(),
                     claim,
+                    place: v.place.clone(),
                     says: v.says.clone(),
+                    reading: v.reading.clone(),
                     experiment: e.id.clone(),
                     command: format!("weir paper run {} --full", format::shell_word(&name)),
                     minutes: time.map(|(_, _, seconds)| seconds / 60.0),
-                    expected: verdict::words(&v.outcome, &v.why, v.needed),
+                    expected: words + calibrated,
                 });
             }
         }

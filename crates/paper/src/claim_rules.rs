@@ -1,7 +1,8 @@
 //! Claims in words: units, default margins, and the rule of a verdict as a sentence.
 
 use super::claim::{Claim, Expected, Operand, Pick, Rule, Sort};
-use super::select;
+use super::metric_words;
+use super::select::{self, Selector};
 use weir_core::Unit;
 use weir_core::format;
 use weir_scenario::Fields;
@@ -143,13 +144,18 @@ impl Claim {
         operands.iter().map(|o| self.label(o)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The metric that it is about.
-    pub fn metric(&self) -> &str {
+    /// What is looked at first.
+    fn first(&self) -> Option<&Selector> {
         let order = match &self.rule {
             Rule::Ordering { order, .. } => order.first(),
             _ => None,
         };
-        self.of.first().or(order).map_or("", |o| o.select.metric.as_str())
+        self.of.first().or(order).map(|o| &o.select)
+    }
+
+    /// The metric that it is about.
+    pub fn metric(&self) -> &str {
+        self.first().map_or("", |select| select.metric.as_str())
     }
 
     /// The name of its kind.
@@ -237,10 +243,19 @@ impl Claim {
         }
     }
 
-    /// What is measured, in words.
+    /// What is measured, with the names of metrics, as claims have them.
     pub fn quantity(&self) -> String {
+        self.measured(|select| select.metric.clone())
+    }
+
+    /// What is measured, with the words that figures have for metrics.
+    pub fn quantity_words(&self) -> String {
+        self.measured(metric_words::words_of)
+    }
+
+    fn measured(&self, name: impl Fn(&Selector) -> String) -> String {
         let (of, against) = (self.list(&self.of), self.list(&self.against));
-        let metric = with_parts(self.metric(), &self.common());
+        let metric = with_parts(&self.first().map_or_else(String::new, &name), &self.common());
         let over = match self.over.is_empty() {
             true => String::new(),
             false => format!(", over {}", self.over.join(" and ")),
@@ -248,7 +263,11 @@ impl Claim {
         match &self.rule {
             Rule::Reduction(_) => format!("{metric}: 1 - ({of}) / ({against}){over}"),
             Rule::Contrast { than, metric: there, .. } => {
-                let there = there.as_ref().map_or(String::new(), |m| format!(" ({m})"));
+                let other = |metric: &String| {
+                    let select = self.first().cloned().unwrap_or_default();
+                    format!(" ({})", name(&Selector { metric: metric.clone(), ..select }))
+                };
+                let there = there.as_ref().map_or_else(String::new, other);
                 format!("{metric}: 1 - ({of}) / ({against}){over}, here and in {than}{there}")
             }
             Rule::Ratio { inverse: false, .. } => format!("{metric}: ({against}) / ({of}){over}"),

@@ -35,6 +35,7 @@ pub mod judge;
 mod keys;
 pub mod live;
 pub mod live_cells;
+mod metric_words;
 pub mod origin;
 pub mod outcomes;
 pub mod overrides;

@@ -133,6 +133,7 @@ const CSS: &str = "\
 .mark.yes { color: var(--c2); } .mark.near { color: var(--c4); } .mark.no { color: var(--hot); }
 .mark.none { color: var(--soft); font-weight: 400; }
 .changed { color: var(--hot); white-space: nowrap; }
+tr.more td:first-child { padding-left: .8rem; }
 .quick { color: var(--soft); border: 1px solid var(--line); border-radius: 4px; padding: 0 .3em; }
 table.claims { width: 100%; }
 table.claims td { white-space: normal; text-align: left; vertical-align: top; min-width: 6rem; }
@@ -449,7 +450,7 @@ fn claim(c: &ClaimRow) -> Html {
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
              {unexplained}{marks}{links}{rows}</td></tr>\n",
-            begin = if i == 0 { Html::default() } else { html!("<tr>") },
+            begin = if i == 0 { Html::default() } else { html!("<tr class=\"more\">") },
             variant = variant,
             measured = f.measured,
             unexplained = unexplained,

@@ -300,7 +300,7 @@ fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> Clai
         reading: claim.reading.clone(),
         paper: claim.paper(),
         // why it is not measured stands beside its verdict
-        quantity: if measured { claim.quantity() } else { String::new() },
+        quantity: if measured { claim.quantity_words() } else { String::new() },
         rule: if measured { claim.rule_words() } else { String::new() },
         findings: verdicts.iter().map(finding).collect(),
         calibrated: claim.calibrated,

@@ -470,6 +470,8 @@ fn a_gain_is_compared_with_that_in_another_metric() {
     assert_eq!(v.outcome, YES, "{v:?}");
     assert!(v.rows.iter().any(|r| r.contains("[slowdown_p50]")), "{:?}", v.rows);
     assert!(claim.quantity().ends_with("here and in Y (slowdown_p50)"), "{}", claim.quantity());
+    let words = claim.quantity_words();
+    assert!(words.ends_with("here and in Y (median slowdown)"), "{words}");
 }
 
 #[test]
@@ -573,6 +575,8 @@ fn rules_are_words() {
     );
     assert_eq!(claim.paper(), "up to 3.00 times");
     assert_eq!(claim.quantity(), "slowdown_mean: (B, C) / (A), over load");
+    // pages have words for metrics, which files name
+    assert_eq!(claim.quantity_words(), "mean slowdown: (B, C) / (A), over load");
     let rule = "reproduced if the interval is within a factor of 1.25 of up to 3.00 times; same \
         direction if all of it is on the same side of 1";
     assert_eq!(claim.rule_words(), rule);

@@ -8,7 +8,7 @@ use super::{Drawer, Key, estimate};
 use crate::claim::{Claim, Expected, Operand, Rule};
 use crate::figure::FigureKind;
 use crate::select::Selector;
-use weir_plot::style::Style;
+use weir_plot::style::{Marker, Style};
 use weir_plot::{Across, Mark, Series, Shape};
 
 /// Names of the two kinds of marks in legends and tables.
@@ -77,12 +77,14 @@ impl Drawer<'_> {
                 }
             }
         }
-        let series = [(VALUE, values), (FACTOR, factors)].into_iter();
-        series
-            .filter(|(_, marks)| !marks.is_empty())
-            .map(|(name, marks)| {
-                let shape = Shape::Marks(marks);
-                Series { name: name.to_owned(), style: Style::ALARM, shape }
+        // what was worked out from a number of ours does not look like what was published
+        let kinds = [(VALUE, Marker::Diamond, values), (FACTOR, Marker::Triangle, factors)];
+        kinds
+            .into_iter()
+            .filter(|(_, _, marks)| !marks.is_empty())
+            .map(|(name, marker, marks)| {
+                let style = Style { marker, ..Style::ALARM };
+                Series { name: name.to_owned(), style, shape: Shape::Marks(marks) }
             })
             .collect()
     }

@@ -214,6 +214,7 @@ pub(super) fn appendix(
     for of in lines.chunk_by(|a, b| a.experiment == b.experiment) {
         let first = &of[0];
         let minutes = match first.minutes {
+            Some(m) if m < 0.05 => ", a few seconds of processor time".to_owned(),
             Some(m) => format!(", {m:.1} min of processor time"),
             None => String::new(),
         };
@@ -221,11 +222,13 @@ pub(super) fn appendix(
         print(&paint(&head, terminal.out.colour, "1"))?;
         let mut table = TextTable::new(vec![
             Column::words("claim", 8).at_least(16),
+            Column::words("where", 5).at_least(12),
             Column::words("says", 6).at_least(24),
             Column::words("expected verdict", 9).at_least(16),
         ]);
         for line in of {
-            table.row(vec![line.claim.clone(), line.says.clone(), line.expected.clone()]);
+            let cells = [&line.claim, &line.place, &line.says, &line.expected];
+            table.row(cells.map(Clone::clone).to_vec());
         }
         let width = terminal.out.width.min(WIDEST);
         print(&format!("{}\n", table.render(width, terminal.out.colour)))?;
