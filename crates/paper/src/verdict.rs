@@ -1,6 +1,5 @@
 //! What a comparison with a paper comes to: one type for the terminal, tables and pages.
 
-use super::judge::Window;
 use weir_stats::Interval;
 use weir_stats::verdict::{Judgement, Size};
 
@@ -101,6 +100,43 @@ impl Outcome {
             Self::Judged(Judgement::NotReproduced) => "no",
             _ => "none",
         }
+    }
+}
+
+/// What is known of the window of a claim; the worst is last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Window {
+    /// The claim is not about a steady state: nothing is removed.
+    #[default]
+    Terminating,
+    /// It is stationary.
+    Stationary,
+    /// There is no series by which to tell.
+    NotChecked,
+    /// One half is higher than the other.
+    Drifting,
+    /// There is no stationary window, or the warm-up ends before it begins.
+    NotStationary,
+    /// More and more flows are in the network.
+    Overloaded,
+}
+
+impl Window {
+    /// As tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Terminating => "terminating",
+            Self::Stationary => "yes",
+            Self::NotChecked => "not checked",
+            Self::Drifting => "drifting",
+            Self::NotStationary => "not stationary",
+            Self::Overloaded => "overloaded",
+        }
+    }
+
+    /// Whether numbers from it say nothing about a steady state.
+    pub const fn fails(self) -> bool {
+        matches!(self, Self::Drifting | Self::NotStationary | Self::Overloaded)
     }
 }
 

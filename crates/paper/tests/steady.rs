@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use weir_paper::catalogue::Chosen;
-use weir_paper::judge::Window;
 use weir_paper::run::{collect, plan};
 use weir_paper::setting::Setting;
+use weir_paper::verdict::Window;
 use weir_paper::{Mode, Outcome, Overrides, Paper, Verdict, publish};
 use weir_sweep::shard::Shard;
 use weir_sweep::worker::{Meter, Options, work};

@@ -239,7 +239,8 @@ fn part_columns<'a>() -> Vec<Column<FlowView<'a>>> {
 
 fn flow_columns<'a>() -> Vec<Column<FlowView<'a>>> {
     columns! {
-        "flows" Whole Count: "flows that started after the warm-up, before `count-until`", |v| v.stats.flows;
+        "flows" Whole Count: "flows that started after the warm-up, before `count-until`",
+            |v| v.stats.flows;
         "completed" Whole Count: "those that completed", |v| v.stats.completed;
         "fct_mean_ps" Real Time: "mean completion time", |v| v.stats.fct.mean();
         "fct_min_ps" Whole Time: "the shortest", |v| ps(v.stats.fct.min());

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A metric is in its steady state where this series does not move; what is removed before it is
-//! decided over all runs of an experiment, not here. A flow that did not finish counts with the time
-//! that it had until the end of the run, which is less than it would have needed: it is not left
-//! out, so that a network that collapses is not seen by the flows that got through.
+//! decided over all runs of an experiment, not here. A flow that did not finish counts with the
+//! time that it had until the end of the run, which is less than it would have needed: it is not
+//! left out, so that a network that collapses is not seen by the flows that got through.
 
 use crate::findings::Selection;
 use crate::metrics::{Selected, selections};

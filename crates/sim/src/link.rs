@@ -1,5 +1,5 @@
-//! Links: a [`Transmitter`] serialises a frame onto a wire, and an [`Inbox`] takes it off at the far
-//! end, unless the link has failed meanwhile or the frame has a bit error ([`damage`]).
+//! Links: a [`Transmitter`] serialises a frame onto a wire, and an [`Inbox`] takes it off at the
+//! far end, unless the link has failed meanwhile or the frame has a bit error ([`damage`]).
 //!
 //! A wire is one direction of a link: a FIFO of (arrival time, packet). Arrivals on one wire
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes

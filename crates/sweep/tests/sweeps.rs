@@ -65,7 +65,8 @@ fn one_point_of_a_sweep_has_the_numbers_of_a_comparison_with_the_same_seeds() {
 }
 
 /// Two sweeps have the same two runs, and one of them asks for a series: whichever makes a run
-/// makes it with the series, and a run that was made without it is made again for the one that asks.
+/// makes it with the series, and a run that was made without it is made again for the one that
+/// asks.
 #[test]
 fn a_series_that_one_of_two_sweeps_asks_for_is_made_for_both() {
     let dir = scratch("starts");

@@ -1,4 +1,5 @@
-//! The threads of a live run. Each has a processor for itself and drives some of the nodes, in turn.
+//! The threads of a live run. Each has a processor for itself and drives some of the nodes, in
+//! turn.
 
 use super::Settings;
 use super::coordinate::{Board, Seat};
@@ -212,7 +213,7 @@ impl Timed<'_, '_> {
         node.tell();
         node.ended = now >= end || board.failed.load(Ordering::Acquire);
         if node.sockets.to_reopen(real) {
-            // an interface is opened in the namespace of its node; if that is gone, so is the interface
+            // in the namespace of the node; if that is gone, so is the interface
             let _ = self.worker.lab.enter(node.shell.node());
             node.sockets.reopen(real);
         }

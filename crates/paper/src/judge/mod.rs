@@ -22,7 +22,6 @@ use estimate::{Estimator, LEVEL, Nature};
 pub use response::Response;
 pub(crate) use response::response;
 use std::collections::BTreeSet;
-pub use steady::Window;
 pub(crate) use steady::{Summed, series_of};
 use weir_stats::Estimate;
 use weir_stats::verdict::Judgement;

@@ -18,48 +18,12 @@ use super::{LEVEL, Library};
 use crate::claim::Operand;
 use crate::claim_rules::operand;
 use crate::select::Selector;
+use crate::verdict::Window;
 use weir_core::{Time, format};
 use weir_results::starts::{Starts, StartsOf};
 use weir_stats::Interval;
 use weir_stats::paired_difference_at;
 use weir_stats::warmup::{drifts_at, mser};
-
-/// What is known of the window of a claim; the worst is last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Window {
-    /// The claim is not about a steady state: nothing is removed.
-    #[default]
-    Terminating,
-    /// It is stationary.
-    Stationary,
-    /// There is no series by which to tell.
-    NotChecked,
-    /// One half is higher than the other.
-    Drifting,
-    /// There is no stationary window, or the warm-up ends before it begins.
-    NotStationary,
-    /// More and more flows are in the network.
-    Overloaded,
-}
-
-impl Window {
-    /// As tables call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Terminating => "terminating",
-            Self::Stationary => "yes",
-            Self::NotChecked => "not checked",
-            Self::Drifting => "drifting",
-            Self::NotStationary => "not stationary",
-            Self::Overloaded => "overloaded",
-        }
-    }
-
-    /// Whether numbers from it say nothing about a steady state.
-    pub const fn fails(self) -> bool {
-        matches!(self, Self::Drifting | Self::NotStationary | Self::Overloaded)
-    }
-}
 
 /// What was found of one variant at one point, or of all that a claim looks at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -290,8 +254,8 @@ fn change(pairs: &[(f64, f64)]) -> String {
     format!("{:+.0} %", (second / first - 1.0) * 100.0)
 }
 
-/// What is known of the windows of all that a claim looks at: the worst decides. Each is tested at a
-/// level shared among them, so that a claim about many points is not turned down by chance.
+/// What is known of the windows of all that a claim looks at: the worst decides. Each is tested at
+/// a level shared among them, so that a claim about many points is not turned down by chance.
 pub(super) fn of(operands: &[Operand], library: &dyn Library) -> Found {
     let mut cells: Vec<(Key<'_>, &Operand, Option<Cell<'_>>)> = Vec::new();
     for o in operands {

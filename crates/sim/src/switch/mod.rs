@@ -6,9 +6,9 @@
 //!                                                   buffer       └─ FlowControl ─► control
 //! ```
 //!
-//! [`datapath`] is the way in and the way out: the plain path. [`shortcuts`] spare steps of it where
-//! their result is known beforehand. [`scheme`] calls the scheme and carries out what it asks for,
-//! [`watchdog`] guards against pauses that never end.
+//! [`datapath`] is the way in and the way out: the plain path. [`shortcuts`] spare steps of it
+//! where their result is known beforehand. [`scheme`] calls the scheme and carries out what it asks
+//! for, [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
 mod build;

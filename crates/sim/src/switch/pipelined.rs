@@ -15,8 +15,8 @@
 //! it, until there is room ([`OnFull`]). Control frames do not pass the processor.
 //!
 //! Ports, schedulers, holds, control frames and timers are those of the shared-memory switch; this
-//! module replaces the way in of the [`datapath`](super::datapath). It has shortcuts of its own, which
-//! [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
+//! module replaces the way in of the [`datapath`](super::datapath). It has shortcuts of its own,
+//! which [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
 //! (`crates/sim/tests/pipelined.rs`):
 //!
 //! * The [`Processor`] begins late. *When:* a delay in front of the processor and none behind it.

@@ -1,10 +1,11 @@
 //! Shortcuts: steps of the plain path that are spared because their result is known beforehand.
 //!
-//! The plain path is [`datapath`](super::datapath); every packet could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
-//! Results are the same, byte for byte, but for the number of events
-//! (`crates/sim/tests/schemes/shortcuts.rs`). Where a [probe](crate::probe) hears of packets they
-//! are off, but for [`Switch::send_at_once`], which tells it. The entries are [`Shortcuts`] and
-//! [`Straight`]: where no shortcut applies they end in the plain path.
+//! The plain path is [`datapath`](super::datapath); every packet could take it, and with
+//! [`Config::shortcuts`](crate::Config::shortcuts) off every packet does. Results are the same,
+//! byte for byte, but for the number of events (`crates/sim/tests/schemes/shortcuts.rs`). Where a
+//! [probe](crate::probe) hears of packets they are off, but for [`Switch::send_at_once`], which
+//! tells it. The entries are [`Shortcuts`] and [`Straight`]: where no shortcut applies they end in
+//! the plain path.
 //!
 //! A port is **idle** for a packet if its wire is free, or becomes free at this very instant and
 //! its transmitter is the next to act ([`Switch::is_idle`]). An ingress is **quiet** while its

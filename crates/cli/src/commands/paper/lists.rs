@@ -190,7 +190,8 @@ pub(super) fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
                     "reading": claim.reading, "calibrated": claim.calibrated,
                     "stated": claim.paper(), "measured": claim.quantity(),
                     "rule": claim.rule_words(), "sort": claim.sort().name(),
-                    "primary": claim.primary, "steady": claim.steady, "outcomes": claim.possible.names(),
+                    "primary": claim.primary, "steady": claim.steady,
+                    "outcomes": claim.possible.names(),
                 }));
             }
         }

@@ -94,8 +94,8 @@ fn a_warm_up_is_long_enough_if_what_mser_5_removes_besides_does_not_matter() {
     }
     let verdict = judged(three(&SETTLES, 0));
     assert_eq!(verdict.window, Window::NotStationary);
-    let why = "not stationary: A: MSER-5 removes 15.0 us and changes the mean after a warm-up of 0 ms \
-               by +7 %";
+    let why = "not stationary: A: MSER-5 removes 15.0 us and changes the mean after a warm-up of \
+               0 ms by +7 %";
     assert_eq!(not_measured(&verdict), why);
     assert!(!verdict.measured.is_empty(), "the number is shown all the same");
 }
@@ -105,8 +105,8 @@ fn a_warm_up_is_long_enough_if_what_mser_5_removes_besides_does_not_matter() {
 #[test]
 fn a_series_that_keeps_rising_is_never_stationary() {
     let verdict = judged(three(&RISES, 15));
-    let why = "not stationary: A: MSER-5 finds no stationary window in 60.0 us and changes the mean \
-               after a warm-up of 15.0 us by +10 %";
+    let why = "not stationary: A: MSER-5 finds no stationary window in 60.0 us and changes the \
+               mean after a warm-up of 15.0 us by +10 %";
     assert_eq!(not_measured(&verdict), why);
     // of the second half there is nothing more to remove
     assert_eq!(judged(three(&RISES, 30)).window, Window::Drifting);
@@ -123,8 +123,8 @@ fn a_window_ends_before_arrivals_stop() {
     assert_ne!(judged(close(60)).window, Window::Stationary);
 }
 
-/// 50 in the first half, 60 in the second: the error of the mean is least with nothing removed where
-/// each half wanders as much, but all seeds agree that the second is higher.
+/// 50 in the first half, 60 in the second: the error of the mean is least with nothing removed
+/// where each half wanders as much, but all seeds agree that the second is higher.
 #[test]
 fn a_window_drifts_if_seeds_agree_on_it() {
     let values = |first: u64, second: u64| -> Vec<u64> {
