@@ -7,7 +7,7 @@ use crate::pattern::{
     Rounds, Split, all_to_all, burst, constant, flow, incast, list, long_lived, on_off,
     permutation, poisson, rounds, split,
 };
-use list::Table;
+use list::ListPattern;
 use weir_core::ClassId;
 use weir_core::nearest;
 use weir_core::registry::{Named, Registry};
@@ -39,7 +39,7 @@ macro_rules! patterns {
 /// Every pattern; a program can add its own.
 pub static PATTERNS: Registry<PatternInfo> = Registry::new(patterns! {
     flow: Flow,
-    list: Table,
+    list: ListPattern,
     burst: Burst,
     long_lived: LongLived,
     constant: Constant,

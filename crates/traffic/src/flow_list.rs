@@ -202,7 +202,7 @@ fn read_csv(
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(malformed)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let row = Row { record: &record, columns: &columns, line, meaning };
+        let row = Line { record: &record, columns: &columns, line, meaning };
         take(row.flow(&mut classes)?);
     }
     Ok(classes)
@@ -235,7 +235,7 @@ pub(crate) fn read_text(
             let (found, expected) = (found as u64, expected as u64);
             return Err(FlowListError::Cells { line, found, expected });
         }
-        let row = Row { record: &cells[..expected], columns: &columns, line, meaning };
+        let row = Line { record: &cells[..expected], columns: &columns, line, meaning };
         take(row.flow(&mut classes)?);
     }
     Ok(classes)
@@ -317,14 +317,14 @@ impl Cells for [&str] {
 }
 
 /// One row of the file.
-struct Row<'a, C: ?Sized> {
+struct Line<'a, C: ?Sized> {
     record: &'a C,
     columns: &'a [Option<usize>; COLUMNS.len()],
     line: u64,
     meaning: Meaning<'a>,
 }
 
-impl<C: Cells + ?Sized> Row<'_, C> {
+impl<C: Cells + ?Sized> Line<'_, C> {
     /// What stands in a column; `None` when it is empty or not there.
     fn cell(&self, column: usize) -> Option<&str> {
         self.record.cell(self.columns[column]?).filter(|cell| !cell.is_empty())

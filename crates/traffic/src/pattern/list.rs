@@ -47,15 +47,15 @@ impl Pattern for List {
 /// The flows of a list that was read, sorted once by sender and start and shared by everything
 /// that draws them: a list may have millions of rows.
 #[derive(Debug)]
-pub(crate) struct Table {
-    rows: Arc<Rows>,
+pub(crate) struct ListPattern {
+    rows: Arc<StoredFlows>,
 }
 
 /// Flows in little memory.
 #[derive(Debug, Default)]
-struct Rows {
+struct StoredFlows {
     /// By sender, start and place in the list.
-    rows: Vec<Row>,
+    rows: Vec<StoredFlow>,
     /// The senders and where the rows of each end.
     senders: Vec<(NodeId, usize)>,
     /// What few rows differ in.
@@ -64,7 +64,7 @@ struct Rows {
 
 /// What every row has for itself.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct StoredFlow {
     dst: NodeId,
     /// Index into the kinds, which hold the rest.
     kind: u32,
@@ -74,13 +74,13 @@ struct Row {
 
 /// Rows as they are read.
 #[derive(Debug, Default)]
-struct Reading {
+struct Unsorted {
     /// Sender, place in the list, and the row.
-    rows: Vec<(NodeId, u32, Row)>,
+    rows: Vec<(NodeId, u32, StoredFlow)>,
     kinds: Vec<FlowSpec>,
 }
 
-impl Reading {
+impl Unsorted {
     fn push(&mut self, flow: FlowSpec) {
         /// How many kinds a row is compared with: rows that differ in more are stored with it.
         const RECENT: usize = 8;
@@ -104,11 +104,11 @@ impl Reading {
         });
         let number = |n: usize| u32::try_from(n).expect("a list of at most 1 GiB");
         let (place, kind) = (number(self.rows.len()), number(kind));
-        self.rows.push((src, place, Row { dst, kind, start, size }));
+        self.rows.push((src, place, StoredFlow { dst, kind, start, size }));
     }
 
     /// Puts the rows in order; after that it goes without saying who sends them.
-    fn sorted(mut self) -> Rows {
+    fn sorted(mut self) -> StoredFlows {
         self.rows.sort_unstable_by_key(|&(src, place, row)| (src, row.start, place));
         let mut ends = 0;
         let by_sender = self.rows.chunk_by(|a, b| a.0 == b.0).map(|rows| {
@@ -117,13 +117,13 @@ impl Reading {
         });
         let senders = by_sender.collect();
         let rows = self.rows.iter().map(|&(_, _, row)| row).collect();
-        Rows { rows, senders, kinds: self.kinds }
+        StoredFlows { rows, senders, kinds: self.kinds }
     }
 }
 
-impl Rows {
+impl StoredFlows {
     fn flow(&self, src: NodeId, at: usize) -> FlowSpec {
-        let Row { dst, start, size, kind } = self.rows[at];
+        let StoredFlow { dst, start, size, kind } = self.rows[at];
         FlowSpec { src, dst, start, size, ..self.kinds[kind as usize] }
     }
 
@@ -134,7 +134,7 @@ impl Rows {
     }
 }
 
-impl Table {
+impl ListPattern {
     /// Reads the flows from the file or the rows named in the parameters.
     pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
         let file: Option<String> = r.optional("file")?;
@@ -160,7 +160,7 @@ impl Table {
             Some(host)
         };
         let path = |name: &str, src, dst| r.way(name, src, dst);
-        let mut rows = Reading::default();
+        let mut rows = Unsorted::default();
         rows.rows.reserve_exact(text.bytes().filter(|&b| b == b'\n').count());
         let meaning = Meaning { host: &host, path: &path, priority };
         let classes = read_text(&text, meaning, &mut |flow| rows.push(flow)).map_err(|e| {
@@ -175,7 +175,7 @@ impl Table {
     }
 }
 
-impl Pattern for Table {
+impl Pattern for ListPattern {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
         // The rows were checked one by one when they were read; what is left is whether their hosts
         // are those of the fabric.
@@ -276,14 +276,14 @@ mod tests {
     /// Rows cost little: the list is stored once, however often its flows are drawn.
     #[test]
     fn a_row_takes_few_bytes_and_kinds_are_shared() {
-        let mut rows = super::Reading::default();
+        let mut rows = super::Unsorted::default();
         for i in 0..1000 {
             let flow = FlowSpec::new(NodeId(0), NodeId(1), Bytes::new(i + 1));
             rows.push(FlowSpec { start: Time::from_ns(i), ..flow });
         }
         let rows = rows.sorted();
         assert_eq!((rows.rows.len(), rows.kinds.len(), rows.senders.len()), (1000, 1, 1));
-        assert_eq!((size_of::<super::Row>(), rows.rows.capacity()), (24, 1000));
+        assert_eq!((size_of::<super::StoredFlow>(), rows.rows.capacity()), (24, 1000));
     }
 
     #[test]

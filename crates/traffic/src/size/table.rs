@@ -17,11 +17,11 @@ use weir_core::{Bytes, Rate, Time};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeTable {
-    rows: Vec<Row>,
+    rows: Vec<Point>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Row {
+struct Point {
     bytes: f64,
     percent: f64,
 }
@@ -240,7 +240,7 @@ impl FromStr for SizeTable {
     type Err = TableError;
 
     fn from_str(text: &str) -> Result<Self, TableError> {
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<Point> = Vec::new();
         let mut last = (0, "");
         for (i, text) in text.lines().enumerate() {
             let line = i + 1;
@@ -270,7 +270,7 @@ impl FromStr for SizeTable {
     }
 }
 
-fn parse_row(line: usize, content: &str) -> Result<Row, TableError> {
+fn parse_row(line: usize, content: &str) -> Result<Point, TableError> {
     let columns: Vec<&str> = content.split_whitespace().collect();
     let &[bytes, percent] = columns.as_slice() else {
         return Err(TableError::Columns { line, text: shorten(content), found: columns.len() });
@@ -288,10 +288,10 @@ fn parse_row(line: usize, content: &str) -> Result<Row, TableError> {
                 valid: "write a number from 0 to 100",
             }
         })?;
-    Ok(Row { bytes: bytes as f64, percent })
+    Ok(Point { bytes: bytes as f64, percent })
 }
 
-fn check_growth(line: usize, before: Row, row: Row) -> Result<(), TableError> {
+fn check_growth(line: usize, before: Point, row: Point) -> Result<(), TableError> {
     for (column, old, new) in
         [("bytes", before.bytes, row.bytes), ("percent", before.percent, row.percent)]
     {
