@@ -20,7 +20,9 @@
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 pub use crate::refresh::REFRESH;
 
-use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, SHARE, Table, Upstream, active_with};
+use crate::perflow::{
+    Backstop, FlowTable, HopBdp, NicFlows, Own, Plan, SHARE, Upstream, active_with,
+};
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
@@ -82,7 +84,7 @@ pub struct Ideal {
     by_marks: bool,
     threshold: HopBdp,
     /// By port and class.
-    egresses: Vec<Table<Entry>>,
+    egresses: Vec<FlowTable<Entry>>,
     nic: NicFlows,
     backstop: Backstop,
     refresh: Refresh<(Priority, FlowId)>,
@@ -103,7 +105,7 @@ impl Ideal {
             role: setup.role,
             by_marks: values.choice(&RESUME) == Some("marks"),
             threshold: HopBdp::new(values, setup).scaled(factor),
-            egresses: Table::per_class(setup, &plan),
+            egresses: FlowTable::per_class(setup, &plan),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,
             refresh: Refresh::new(values, setup)?,
@@ -334,7 +336,7 @@ impl FlowControl for Ideal {
     }
 
     fn state_size(&self) -> StateSize {
-        let entries: usize = self.egresses.iter().map(Table::len).sum();
+        let entries: usize = self.egresses.iter().map(FlowTable::len).sum();
         // flow 13 B, queue 2 B, flags 1 B
         StateSize { tables: vec![("flow table", (entries + self.nic.len()) as u64 * 16)] }
     }

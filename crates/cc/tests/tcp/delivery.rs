@@ -1,6 +1,6 @@
 //! Two endpoints: whatever the wire does, every byte is delivered once and in order.
 
-use crate::pair::{Outcome, Pair, Wire};
+use crate::pair::{Pair, Transfer, Wire};
 use crate::traces::{params, window};
 use proptest::prelude::*;
 use weir_cc::tcp::{EcnMode, Handshake, TcpParams};
@@ -10,7 +10,7 @@ const MSS: u64 = 1460;
 /// A lossy transfer of 100 segments takes some hundred packets; timers are asked for at each.
 const STEPS: u64 = 20_000;
 
-fn run(params: &TcpParams, size: u64, wire: Wire, seed: u64) -> Outcome {
+fn run(params: &TcpParams, size: u64, wire: Wire, seed: u64) -> Transfer {
     Pair::new(params, size, MSS, wire, seed).run(STEPS).expect("the transfer ends")
 }
 

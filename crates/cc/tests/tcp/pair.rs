@@ -35,7 +35,7 @@ enum Event {
 
 /// What happened, for the tests to judge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct Transfer {
     /// The segments the application got, in the order it got them.
     pub(crate) delivered: Vec<u32>,
     pub(crate) bytes: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Pair {
     events: BinaryHeap<Reverse<(Time, u64, Event)>>,
     order: u64,
     arrived: BTreeSet<u32>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Transfer,
 }
 
 impl Pair {
@@ -83,7 +83,7 @@ impl Pair {
             events: BinaryHeap::new(),
             order: 0,
             arrived: BTreeSet::new(),
-            outcome: Outcome::default(),
+            outcome: Transfer::default(),
         }
     }
 
@@ -204,7 +204,7 @@ impl Pair {
 
     /// Runs until the sender has everything acknowledged; `None` when that takes more than
     /// `steps` events.
-    pub(crate) fn run(mut self, steps: u64) -> Option<Outcome> {
+    pub(crate) fn run(mut self, steps: u64) -> Option<Transfer> {
         self.settle();
         for _ in 0..steps {
             if self.sender.is_finished() {

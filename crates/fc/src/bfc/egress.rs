@@ -1,6 +1,6 @@
 //! The active flows of one egress port.
 
-use crate::perflow::Table;
+use crate::perflow::FlowTable;
 use std::collections::VecDeque;
 use weir_core::{QueueId, Time};
 
@@ -16,7 +16,7 @@ pub(super) struct Entry {
 /// The active flows of an egress port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
-    pub flows: Table<Entry>,
+    pub flows: FlowTable<Entry>,
     /// Entries that became idle, and until when they were to be kept then. One that does so again
     /// before another one has no second record: flows come in trains, and most of their packets
     /// find a port empty.
@@ -24,7 +24,7 @@ pub(super) struct Egress {
 }
 
 impl Egress {
-    pub(super) fn new(flows: Table<Entry>) -> Self {
+    pub(super) fn new(flows: FlowTable<Entry>) -> Self {
         Self { flows, idle: VecDeque::new() }
     }
 
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_is_idle_and_past_its_time_goes_and_nothing_else() {
         const KEEP: u64 = 40;
-        let mut egress = Egress::new(Table::new());
+        let mut egress = Egress::new(FlowTable::new());
         let mut plain: Vec<(u64, u32, u64)> = Vec::new();
         for step in 0..5000u64 {
             let r = rng::mix(step);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_train_has_one_record_and_its_entry_is_kept_longest() {
-        let mut egress = Egress::new(Table::new());
+        let mut egress = Egress::new(FlowTable::new());
         let (ns, queue) = (Time::from_ns, QueueId(0));
         let a = egress.flows.insert(1, Entry { packets: 0, queue, until: ns(10) });
         let b = egress.flows.insert(2, Entry { packets: 0, queue, until: ns(11) });

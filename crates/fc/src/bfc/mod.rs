@@ -38,7 +38,7 @@ mod told;
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, SHARE, TABLE, Table,
+    BUCKETS, Backstop, Draws, FlowTable, HopBdp, Keys, OWN_TIMERS, Own, Plan, SHARE, TABLE,
     active_with, flagged, place, tag,
 };
 use crate::{
@@ -269,7 +269,7 @@ impl Bfc {
             first_packets: first_packet,
             threshold: threshold(values, setup, hop, frames, &period),
             sticky,
-            egresses: Table::per_class(setup, &plan).into_iter().map(Egress::new).collect(),
+            egresses: FlowTable::per_class(setup, &plan).into_iter().map(Egress::new).collect(),
             told: Told::new(frames, space, period, values.choice(&RESUMING) == Some("paced")),
             heard: Heard::new(setup.ports.len(), space),
             draws: Draws::new(setup.seed, INFO.name, setup.node),

@@ -2,7 +2,7 @@
 
 use super::Timer;
 use super::frames::Name;
-use crate::perflow::Table;
+use crate::perflow::FlowTable;
 use crate::{Actions, HoldState, Target, TimerKey};
 use weir_core::{Bytes, PortId, QueueId, Rate, Time};
 
@@ -50,7 +50,7 @@ pub(super) struct Egress {
     pub class: u32,
     pub first: u32,
     pub limits: Limits,
-    pub flows: Table<Flow>,
+    pub flows: FlowTable<Flow>,
     /// The flow of each lane.
     pub lanes: Vec<Option<u32>>,
     /// No root flow before.

@@ -38,7 +38,7 @@ mod tests;
 pub use crate::perflow::BACKSTOP;
 pub use crate::refresh::REFRESH;
 
-use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
+use crate::perflow::{Backstop, FlowTable, NicFlows, OWN_TIMERS, Own, Plan, place, tag};
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
@@ -192,7 +192,7 @@ impl Ffc {
         let tuple = if values.choice(&KEY) == Some("5-tuple") { Tuple::Five } else { Tuple::Three };
         let gather = values.time(&GATHER).expect("has a default");
         let paced = values.bool(&PACER).expect("has a default");
-        let egress = |(i, flows): (usize, Table<egress::Flow>)| {
+        let egress = |(i, flows): (usize, FlowTable<egress::Flow>)| {
             let (at, class) = (i / plan.classes(), i % plan.classes());
             let port = setup.ports[at];
             let root_interval =
@@ -219,7 +219,11 @@ impl Ffc {
             tuple,
             lane_high,
             lane_low,
-            egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
+            egresses: FlowTable::per_class(setup, &plan)
+                .into_iter()
+                .enumerate()
+                .map(egress)
+                .collect(),
             frames: Frames::new(tuple, gather, setup),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,

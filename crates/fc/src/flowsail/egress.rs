@@ -1,7 +1,7 @@
 //! The tables of one egress port: flows (NFT and CFT) and queues (QT).
 
 use super::{Reading, Readings, Timer};
-use crate::perflow::{Table, Upstream};
+use crate::perflow::{FlowTable, Upstream};
 use crate::{Actions, Target};
 use weir_core::{FlowId, PortId, Priority, QueueId, Time};
 
@@ -74,7 +74,7 @@ pub(super) struct Egress {
     pub first: u32,
     /// QT; the last one is the isolation queue.
     pub queues: Vec<Queue>,
-    pub flows: Table<Flow>,
+    pub flows: FlowTable<Flow>,
     /// How many flows have bytes in their normal queue.
     pub normal: u32,
     /// How many flows have a CFT entry.

@@ -63,7 +63,7 @@ pub use crate::refresh::REFRESH;
 pub use params::{HOLD_ORIGINAL, N_ACTIVE, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, Own, Pairs, Plan, TABLE, Table, flagged,
+    BUCKETS, Backstop, Draws, FlowTable, HopBdp, Keys, NicFlows, Own, Pairs, Plan, TABLE, flagged,
     place, tag,
 };
 use crate::refresh::{Due, Refresh};
@@ -153,7 +153,7 @@ impl FlowSail {
         let hop = HopBdp::new(values, setup);
         let reading = Readings::new(values);
         let holds_original = values.bool(&HOLD_ORIGINAL).expect("has a default");
-        let egress = |(i, flows): (usize, Table<egress::Flow>)| {
+        let egress = |(i, flows): (usize, FlowTable<egress::Flow>)| {
             let (port, class) = (PortId::from_index(i / plan.classes()), i % plan.classes());
             Egress {
                 port,
@@ -175,7 +175,11 @@ impl FlowSail {
             keys: Keys::new(values, DEFAULT_BUCKETS),
             reading,
             sharers: Sharers::new(values),
-            egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
+            egresses: FlowTable::per_class(setup, &plan)
+                .into_iter()
+                .enumerate()
+                .map(egress)
+                .collect(),
             thresholds: hop.clone().scaled(low).beside(&hop.scaled(high)),
             nic: NicFlows::default(),
             draws: Draws::new(setup.seed, INFO.name, setup.node),

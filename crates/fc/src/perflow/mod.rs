@@ -3,7 +3,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | [`Plan`] | their queues among the plain queues of the other priorities |
-//! | [`Table`] | per-flow state of one egress port |
+//! | [`FlowTable`] | per-flow state of one egress port |
 //! | [`HopBdp`] | what fits into one hop round trip: the thresholds' unit |
 //! | [`Upstream`] | whether a flow is paused at the previous hop |
 //! | [`NicFlows`] | which slots of a NIC a flow-level pause holds |
@@ -29,7 +29,7 @@ pub use hop::HOP_RTT;
 pub(crate) use hop::{HopBdp, Pairs};
 pub(crate) use nic::NicFlows;
 pub(crate) use plan::{Own, Plan};
-pub(crate) use table::{BUCKETS, Keys, TABLE, Table};
+pub(crate) use table::{BUCKETS, FlowTable, Keys, TABLE};
 pub(crate) use upstream::Upstream;
 
 use crate::NodeView;

@@ -71,12 +71,12 @@ fn matches(tags: [u8; 8], tag: u8) -> u64 {
 /// free index is reused, so that they can name queues and marks.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(crate) struct Table<E> {
+pub(crate) struct FlowTable<E> {
     /// Bit per slot of the first few: taken.
     taken: u32,
     /// How many slots beyond are taken.
     beyond: u32,
-    /// Where [`Table::find_again`] looks first.
+    /// Where [`FlowTable::find_again`] looks first.
     recent: u32,
     slots: Vec<Option<(u64, E)>>,
     /// Of the first few; that of a free one means nothing.
@@ -92,7 +92,7 @@ struct Rest {
     free: BinaryHeap<Reverse<u32>>,
 }
 
-impl<E> Table<E> {
+impl<E> FlowTable<E> {
     pub(crate) fn new() -> Self {
         Self {
             taken: 0,
@@ -136,13 +136,13 @@ impl<E> Table<E> {
         if self.beyond == 0 { None } else { self.rest.index.get(&key).copied() }
     }
 
-    /// [`Table::find`] where the entry was at `hint` before.
+    /// [`FlowTable::find`] where the entry was at `hint` before.
     #[inline(always)]
     pub(crate) fn find_near(&self, key: u64, hint: Option<u32>) -> Option<u32> {
         hint.filter(|i| self.is_at(key, *i)).or_else(|| self.find(key))
     }
 
-    /// [`Table::find`] where it is mostly the entry of the last time: flows come in trains.
+    /// [`FlowTable::find`] where it is mostly the entry of the last time: flows come in trains.
     #[inline(always)]
     pub(crate) fn find_again(&mut self, key: u64) -> Option<u32> {
         let found = self.find_near(key, Some(self.recent));
@@ -234,7 +234,7 @@ impl<E> Table<E> {
     }
 }
 
-impl<E> Table<E> {
+impl<E> FlowTable<E> {
     /// The slots without the empty ones at the end. Index and free list follow from them.
     fn used(&self) -> &[Option<(u64, E)>] {
         let end = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -242,15 +242,15 @@ impl<E> Table<E> {
     }
 }
 
-impl<E: PartialEq> PartialEq for Table<E> {
+impl<E: PartialEq> PartialEq for FlowTable<E> {
     fn eq(&self, other: &Self) -> bool {
         self.used() == other.used()
     }
 }
 
-impl<E: Eq> Eq for Table<E> {}
+impl<E: Eq> Eq for FlowTable<E> {}
 
-impl<E: Hash> Hash for Table<E> {
+impl<E: Hash> Hash for FlowTable<E> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.used().hash(state);
     }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn an_entry_keeps_its_index_and_the_index_is_reused() {
-        let mut t = Table::new();
+        let mut t = FlowTable::new();
         assert_eq!((t.insert(7, 'a'), t.insert(8, 'b')), (0, 1));
         t.remove(0);
         assert_eq!((t.find(7), t.find(8), t.len()), (None, Some(1), 1));
@@ -281,7 +281,7 @@ mod tests {
     /// The smallest free index, and whatever was put there last, however many there are.
     #[test]
     fn few_or_many_it_does_what_a_list_does() {
-        let mut t = Table::new();
+        let mut t = FlowTable::new();
         let mut list: Vec<Option<u64>> = Vec::new();
         for step in 0..3000u64 {
             // grows to some 50 entries, then shrinks
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn tables_with_the_same_entries_are_equal_whatever_came_before() {
         let with = |entries: &[(u64, char)]| {
-            let mut t = Table::new();
+            let mut t = FlowTable::new();
             entries.iter().for_each(|(key, e)| _ = t.insert(*key, *e));
             t
         };
@@ -332,12 +332,12 @@ mod tests {
     /// Equal tables must have the same hash; that others differ spares a search comparing them.
     #[test]
     fn the_hash_follows_the_entries() {
-        let hash = |t: &Table<char>| {
+        let hash = |t: &FlowTable<char>| {
             let mut h = std::hash::DefaultHasher::new();
             t.hash(&mut h);
             h.finish()
         };
-        let (mut t, empty) = (Table::new(), Table::new());
+        let (mut t, empty) = (FlowTable::new(), FlowTable::new());
         t.insert(7, 'a');
         assert_ne!(hash(&t), hash(&empty));
         t.remove(0);

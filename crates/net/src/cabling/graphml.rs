@@ -101,7 +101,7 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
     let mut keys: BTreeMap<String, String> = BTreeMap::new();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut list = List::default();
-    let mut part: Option<Element> = None;
+    let mut element: Option<Element> = None;
     // `<key id=".." attr.name="speed"><default>100G</default></key>`
     let (mut key, mut defaults) = (None, [None, None]);
     for tag in tags(text)? {
@@ -129,7 +129,7 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
                 let wrong = || CablingError::new(tag.line, "a <node> needs an `id`");
                 let id = get("id").ok_or_else(wrong)?;
                 list.node(&id);
-                part = (!tag.empty).then_some(Element::Node(id));
+                element = (!tag.empty).then_some(Element::Node(id));
             }
             ("edge", false) => {
                 let ends = get("source").zip(get("target"));
@@ -139,19 +139,21 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
                 let cable = Cable { line: tag.line, ends: [a, b], ports, ..Cable::default() };
                 match tag.empty {
                     true => list.cable(cable),
-                    false => part = Some(Element::Edge(cable)),
+                    false => element = Some(Element::Edge(cable)),
                 }
             }
             ("data", false) => {
                 let key = get("key").unwrap_or_default();
                 let name = keys.get(&key).unwrap_or(&key).clone();
-                note(&mut list, part.as_mut(), &name, &tag.text, &mut names);
+                note(&mut list, element.as_mut(), &name, &tag.text, &mut names);
             }
             // how one editor writes labels
-            ("NodeLabel", false) => note(&mut list, part.as_mut(), "label", &tag.text, &mut names),
-            ("node", true) => part = None,
+            ("NodeLabel", false) => {
+                note(&mut list, element.as_mut(), "label", &tag.text, &mut names);
+            }
+            ("node", true) => element = None,
             ("edge", true) => {
-                if let Some(Element::Edge(cable)) = part.take() {
+                if let Some(Element::Edge(cable)) = element.take() {
                     list.cable(cable);
                 }
             }
@@ -169,7 +171,7 @@ pub(super) fn read(text: &str) -> Result<List, CablingError> {
 /// What a `<data>` says of the node or edge that it is in.
 fn note(
     list: &mut List,
-    part: Option<&mut Element>,
+    element: Option<&mut Element>,
     name: &str,
     value: &str,
     names: &mut BTreeMap<String, String>,
@@ -177,7 +179,7 @@ fn note(
     if value.is_empty() {
         return;
     }
-    match part {
+    match element {
         Some(Element::Node(id)) if is(name, KIND) => {
             list.kinds.insert(id.clone(), value.to_owned());
         }

@@ -186,7 +186,7 @@ impl Nic {
     }
 
     /// The host takes in a data packet.
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         self.count.data_arrived += 1;
         if let Some(recorder) = &mut self.probes.recorder {
@@ -197,6 +197,7 @@ impl Nic {
     }
 
     /// The host takes in a packet that has waited in the receive buffer.
+    #[inline(never)]
     pub(super) fn deliver(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         self.take_in(packet, now, env);
         if !self.quiet.contains(packet.priority) {
@@ -246,7 +247,7 @@ impl Nic {
         p.kind == PacketKind::Data && self.take_later(p, now, env)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_data(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let nic = &env.shared.config.nic;
         let datagram = p.has(flags::DATAGRAM);

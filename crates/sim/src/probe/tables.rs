@@ -17,7 +17,7 @@ pub(super) const INFO: ProbeInfo = ProbeInfo {
 
 /// Sizes, looked at from time to time; in between a table counts as it was.
 #[derive(Clone, Debug, Default)]
-struct Tables {
+struct TableSizes {
     node: NodeId,
     now: Vec<(&'static str, u64)>,
     /// By table: bytes times picoseconds, and the largest size.
@@ -34,7 +34,7 @@ struct Tables {
 /// Not for tables of fixed sizes: [`fixed`].
 fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
     let start = setup.config.warm_up;
-    let tables = Tables { node: setup.node, start, ..Tables::default() };
+    let tables = TableSizes { node: setup.node, start, ..TableSizes::default() };
     (setup.role == Role::Switch && !setup.fixed_tables).then(|| Box::new(tables) as _)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn fixed(size: StateSize) -> Vec<TableStats> {
     size.tables.into_iter().map(stats).collect()
 }
 
-impl Probe for Tables {
+impl Probe for TableSizes {
     fn grid(&mut self, now: Time, node: &dyn Sight) {
         if self.is_due(now, node.events()) {
             self.look(now, node.tables());
@@ -58,10 +58,10 @@ impl Probe for Tables {
     }
 }
 
-impl Tables {
+impl TableSizes {
     /// Whether sizes may have changed since the last look, now that the node has handled `events`
     /// events, or the warm-up was not over then. Otherwise a look would change nothing that
-    /// [`Tables::catch_up`] does not make up for.
+    /// [`TableSizes::catch_up`] does not make up for.
     fn is_due(&mut self, now: Time, events: u64) -> bool {
         self.seen = now;
         self.events.replace(events) != Some(events) || self.at < self.start
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_table_counts_as_it_was_when_last_looked_at() {
         let us = Time::from_us;
-        let mut p = Tables::default();
+        let mut p = TableSizes::default();
         for (at, bytes) in [(0, 0), (10, 8), (20, 40), (40, 16), (50, 16)] {
             p.look(us(at), size(bytes));
         }
@@ -130,7 +130,8 @@ mod tests {
     fn a_table_of_an_idle_node_need_not_be_looked_at() {
         let us = Time::from_us;
         for start in [us(0), us(15), us(35)] {
-            let [mut always, mut due] = [0; 2].map(|_| Tables { start, ..Tables::default() });
+            let [mut always, mut due] =
+                [0; 2].map(|_| TableSizes { start, ..TableSizes::default() });
             for (at, bytes, events) in
                 [(0, 0, 0), (10, 8, 3), (20, 8, 3), (30, 8, 3), (40, 8, 3), (50, 4, 9), (60, 4, 9)]
             {
@@ -148,12 +149,12 @@ mod tests {
     #[test]
     fn a_warm_up_is_left_out() {
         let us = Time::from_us;
-        let mut p = Tables { start: us(15), ..Tables::default() };
+        let mut p = TableSizes { start: us(15), ..TableSizes::default() };
         for (at, bytes) in [(0, 800), (10, 8), (20, 40), (30, 40)] {
             p.look(us(at), size(bytes));
         }
         // 8 B for 5 us and 40 B for 10 us
         assert_eq!(p.stats(us(30)), [TableStats { name: "a", mean: 440.0 / 15.0, max: 40 }]);
-        assert_eq!(Tables::default().stats(us(1)), []);
+        assert_eq!(TableSizes::default().stats(us(1)), []);
     }
 }

@@ -10,7 +10,7 @@ use super::scheme::Hooks;
 use super::standing::Standing;
 use super::{Switch, SwitchTimer, Way};
 use crate::chain::Store;
-use crate::config::{EcnAt, EcnConfig};
+use crate::config::{EcnAt, EcnConfig, SwitchConfig};
 use crate::control::Responses;
 use crate::faults::Faults;
 use crate::link::{Inbox, WireNumbers};
@@ -42,22 +42,13 @@ impl Switch {
         let ports = Self::ports(id, &*fc, shared, wires);
         let processor =
             pipeline.map(|p| Processor::new(p, &mut *fc, ports.len(), shortcuts)).transpose()?;
-        let mut mmu = Mmu::new(mmu, setup.len())
-            .sharing_headroom(config.switch.headroom_pool)
-            .bounding_egress(config.switch.egress)
-            .in_cells(config.switch.cell);
-        if let Some(pipeline) = pipeline {
-            mmu = mmu.in_stages(pipeline.limits);
-        }
+        let mmu = Self::memory(mmu, ports.len(), &config.switch);
         let scheme = Self::hooks(fc, &mmu, &ports, shared);
         let latency = config.switch.latency;
         let tx_clocks = usize::from(latency != Time::ZERO || pipeline.is_some());
         let balancer = Balancer::new(config.balance, &config.switch.schedule, seed, id);
         let marks_on_entry = config.switch.ecn_at == EcnAt::Enqueue;
-        let fixed_tables = shortcuts && scheme.fc.has_fixed_state();
-        let probes =
-            Probes::new(&ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) })
-                .with_blame(shared.blame_setup(id, Role::Switch));
+        let probes = Self::probes(id, &*scheme.fc, shared);
         let mut switch = Self {
             id,
             way: Way::Plain,
@@ -117,6 +108,17 @@ impl Switch {
         (scheme.info.build)(&scheme.values, &node)
     }
 
+    fn memory(mmu: MmuConfig, ports: usize, config: &SwitchConfig) -> Mmu {
+        let mmu = Mmu::new(mmu, ports)
+            .sharing_headroom(config.headroom_pool)
+            .bounding_egress(config.egress)
+            .in_cells(config.cell);
+        match &config.pipeline {
+            Some(pipeline) => mmu.in_stages(pipeline.limits),
+            None => mmu,
+        }
+    }
+
     fn ports(
         id: NodeId,
         fc: &dyn FlowControl,
@@ -146,6 +148,12 @@ impl Switch {
             "a scheme that inspects heads hears of all packets of a priority or of none"
         );
         hooks
+    }
+
+    fn probes(id: NodeId, fc: &dyn FlowControl, shared: &Shared<'_>) -> Probes {
+        let fixed_tables = shared.config.shortcuts && fc.has_fixed_state();
+        let setup = ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) };
+        Probes::new(&setup).with_blame(shared.blame_setup(id, Role::Switch))
     }
 
     fn books(id: NodeId, ports: &[Port], mmu: Mmu, setup: Vec<PortSetup>) -> Books {
