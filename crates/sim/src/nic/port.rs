@@ -3,8 +3,9 @@
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter, WireNumbers};
-use crate::probe::held::HoldClock;
+use crate::probe::held::{HoldClock, PortHolds};
 use crate::probe::port::PortMeter;
+use crate::probe::record::{PortLook, Watched};
 use crate::shared::Shared;
 use crate::switch::scheduler::Scheduler;
 use std::cmp::Reverse;
@@ -130,6 +131,18 @@ impl NicPort {
     pub(crate) fn blocked(&self, t: Time) -> PrioritySet {
         let limited = self.limits.as_ref().map_or(PrioritySet::EMPTY, |l| l.blocked(t));
         self.held_priorities | limited
+    }
+}
+
+impl Watched for NicPort {
+    /// The queue of a host is no part of the network.
+    #[inline]
+    fn look(&mut self, _last: bool) -> PortLook {
+        PortLook { sent: self.tx.wire_bytes, longest: 0, length: 0 }
+    }
+
+    fn holds(&self) -> &PortHolds {
+        &self.meter.holds
     }
 }
 
