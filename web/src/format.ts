@@ -79,7 +79,8 @@ export interface Recording {
 export class FormatError extends Error {}
 
 const MAGIC = "WEIRTL";
-const VERSION = 1;
+/** What is read: in version 1, rows of `samples` stand by window instead of by port. */
+const VERSIONS = [1, 2];
 
 /** Reads a whole file. */
 export async function open(file: Uint8Array): Promise<Recording> {
@@ -88,9 +89,9 @@ export async function open(file: Uint8Array): Promise<Recording> {
     throw new FormatError("this is not a recording of Weir: it does not begin with WEIRTL");
   }
   const version = (file[6] as number) | ((file[7] as number) << 8);
-  if (version !== VERSION) {
+  if (!VERSIONS.includes(version)) {
     throw new FormatError(
-      `the recording has version ${version}, this page reads version ${VERSION}: open it with the weir that wrote it`,
+      `the recording has version ${version}, this page reads ${VERSIONS.join(" and ")}: open it with the weir that wrote it`,
     );
   }
   const body = await gunzip(file.subarray(8));
@@ -174,6 +175,9 @@ function readColumn(section: SectionInfo, column: ColumnInfo, bytes: Uint8Array)
       return readVarints(section, column, bytes, false);
     case "delta":
       return readVarints(section, column, bytes, true);
+    case "runs":
+    case "sparse":
+      return readPairs(section, column, bytes);
     default:
       throw new FormatError(`section ${section.name}: a column of unknown type ${column.type}`);
   }
@@ -239,6 +243,91 @@ function readSmall(rows: number, bytes: Uint8Array, delta: boolean): Uint32Array
       value = sum;
     }
     values[row] = value;
+  }
+  return values;
+}
+
+/**
+ * Pairs of numbers. In `runs` the first says how often the second, a zigzag difference to the row
+ * before, is taken; in `sparse` it says how many zeros come before the second, and rows after the
+ * last pair are zero.
+ */
+function readPairs(section: SectionInfo, column: ColumnInfo, bytes: Uint8Array): Column {
+  const { rows } = section;
+  let values: Uint32Array | Float64Array = new Uint32Array(rows);
+  let at = 0;
+  const next = () => {
+    let byte = bytes[at++] ?? 0x100;
+    let value = byte & 0x7f;
+    for (let scale = 128; byte & 0x80; scale *= 128) {
+      byte = bytes[at++] ?? 0x100;
+      value += (byte & 0x7f) * scale;
+    }
+    return byte === 0x100 ? Number.NaN : value;
+  };
+  let row = 0;
+  const put = (value: number) => {
+    if (value > 0xffffffff && values instanceof Uint32Array) values = Float64Array.from(values);
+    values[row++] = value;
+  };
+  const runs = column.type === "runs";
+  let sum = 0;
+  while (at < bytes.length) {
+    const [count, value] = [next(), next()];
+    const end = row + (runs ? count : count + 1);
+    // the last number of a damaged column is NaN
+    if (!(end <= rows) || Number.isNaN(value)) {
+      throw new FormatError(`section ${section.name}, column ${column.name}: not ${rows} values`);
+    }
+    if (runs) {
+      const step = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+      while (row < end) {
+        sum += step;
+        put(sum);
+      }
+    } else {
+      row += count;
+      put(value);
+    }
+  }
+  if (runs && row < rows) {
+    throw new FormatError(`section ${section.name}, column ${column.name}: too few values`);
+  }
+  return values;
+}
+
+/** The order in which `key` does not fall; rows with the same key stay in theirs. */
+export function orderBy(key: Column): Uint32Array {
+  const rows = key.length;
+  let most = 0;
+  for (let row = 0; row < rows; row++) most = Math.max(most, key[row] as number);
+  const order = Uint32Array.from(key, (_, row) => row);
+  // few rows over a long time: counting would take more memory than there are rows
+  if (most > 4 * rows + 1000) {
+    return order.sort((a, b) => (key[a] as number) - (key[b] as number) || a - b);
+  }
+  const next = new Uint32Array(most + 2);
+  for (let row = 0; row < rows; row++) {
+    const after = (key[row] as number) + 1;
+    next[after] = (next[after] as number) + 1;
+  }
+  for (let k = 1; k < next.length; k++) {
+    next[k] = (next[k] as number) + (next[k - 1] as number);
+  }
+  for (let row = 0; row < rows; row++) {
+    const k = key[row] as number;
+    const at = next[k] as number;
+    order[at] = row;
+    next[k] = at + 1;
+  }
+  return order;
+}
+
+/** The values of a column in another order. */
+export function inOrder(column: Column, order: Uint32Array): Column {
+  const values = column.slice();
+  for (let row = 0; row < order.length; row++) {
+    values[row] = column[order[row] as number] as number;
   }
   return values;
 }

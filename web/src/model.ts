@@ -2,7 +2,7 @@
 // is asked once per frame costs time in proportion to what is active at that instant, not to the
 // size of the network.
 
-import type { Column, Header, Recording } from "./format";
+import { type Column, type Header, inOrder, orderBy, type Recording } from "./format";
 import { LinkState } from "./palette";
 
 /** From this on a queue counts as congestion: ten full frames. */
@@ -202,11 +202,14 @@ export class Run {
     };
     const sample = this.table("samples");
     this.samples = sample.rows;
-    this.sampleWindow = sample.get("window");
-    this.samplePort = sample.get("port");
-    this.sampleQueue = sample.get("queue");
-    this.sampleSent = sample.get("sent");
-    this.sampleHeld = sample.get("held");
+    // the file has them by port
+    const order = orderBy(sample.get("window"));
+    const sorted = (name: string) => inOrder(sample.get(name), order);
+    this.sampleWindow = sorted("window");
+    this.samplePort = sorted("port");
+    this.sampleQueue = sorted("queue");
+    this.sampleSent = sorted("sent");
+    this.sampleHeld = sorted("held");
     let most = 1;
     for (let row = 0; row < this.samples; row++) {
       most = Math.max(most, this.sampleQueue[row] as number);

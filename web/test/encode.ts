@@ -3,7 +3,7 @@
 import { gzipSync } from "node:zlib";
 import type { Header } from "../src/format";
 
-export type ColumnType = "u8" | "u32" | "f32" | "varint" | "delta";
+export type ColumnType = "u8" | "u32" | "f32" | "varint" | "delta" | "runs" | "sparse";
 
 export interface Table {
   name: string;
@@ -25,11 +25,25 @@ function column(type: ColumnType, values: number[]): Uint8Array {
   if (type === "u32") return new Uint8Array(Uint32Array.from(values).buffer);
   if (type === "f32") return new Uint8Array(Float32Array.from(values).buffer);
   const out: number[] = [];
-  let last = 0;
-  for (const value of values) {
-    const step = value - last;
-    varint(out, type === "varint" ? value : step >= 0 ? 2 * step : -2 * step - 1);
-    last = value;
+  const zigzag = (step: number) => (step >= 0 ? 2 * step : -2 * step - 1);
+  const steps = values.map((value, i) => value - (values[i - 1] ?? 0));
+  if (type === "varint") for (const value of values) varint(out, value);
+  if (type === "delta") for (const step of steps) varint(out, zigzag(step));
+  if (type === "runs") {
+    for (let i = 0, from = 0; i < steps.length; i++) {
+      if (steps[i + 1] === steps[i]) continue;
+      varint(out, i + 1 - from);
+      varint(out, zigzag(steps[i] as number));
+      from = i + 1;
+    }
+  }
+  if (type === "sparse") {
+    for (let i = 0, from = 0; i < values.length; i++) {
+      if (values[i] === 0) continue;
+      varint(out, i - from);
+      varint(out, values[i] as number);
+      from = i + 1;
+    }
   }
   return Uint8Array.from(out);
 }
@@ -55,7 +69,7 @@ export function body(header: Omit<Header, "sections">, tables: Table[]): Uint8Ar
 }
 
 /** A whole file. */
-export function file(header: Omit<Header, "sections">, tables: Table[]): Uint8Array {
-  const magic = Buffer.from([...Buffer.from("WEIRTL"), 1, 0]);
+export function file(header: Omit<Header, "sections">, tables: Table[], version = 2): Uint8Array {
+  const magic = Buffer.from([...Buffer.from("WEIRTL"), version, 0]);
   return Buffer.concat([magic, gzipSync(body(header, tables))]);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { polls } from "../src/counters";
-import { open } from "../src/format";
+import { inOrder, open, orderBy } from "../src/format";
 import { addSpan, Frame, Run } from "../src/model";
 import { LinkState } from "../src/palette";
 import { find } from "../src/find";
@@ -31,6 +31,29 @@ test("a hold of one flow is not a pause of the link", () => {
   const frame = new Frame(ofc.ports);
   ofc.frameAt(35 * US, frame);
   assert.equal(frame.state[port(ofc, "Sb>Sc")], LinkState.PartlyHeld);
+});
+
+test("windows that stand by port in the file are shown like those that stand by time", async () => {
+  const recording = await open(chain("PFC"));
+  const samples = recording.sections.get("samples");
+  assert.ok(samples);
+  const byPort = orderBy(samples.columns.get("port") ?? new Uint8Array());
+  const columns = Array.from(samples.columns, ([name, column]) => {
+    return [name, inOrder(column, byPort)] as const;
+  });
+  const sections = new Map(recording.sections);
+  sections.set("samples", { rows: samples.rows, columns: new Map(columns) });
+  const other = new Run({ ...recording, sections }, "PFC");
+  const windows = sections.get("samples")?.columns.get("window");
+  assert.ok(windows?.some((window, row) => window < (windows[row - 1] ?? 0)));
+  for (let p = 0; p < pfc.ports; p++) assert.deepEqual(other.series(p), pfc.series(p));
+  const [a, b] = [new Frame(pfc.ports), new Frame(pfc.ports)];
+  for (let time = 0; time < pfc.end; time += 10 * US) {
+    pfc.frameAt(time, a);
+    other.frameAt(time, b);
+    assert.deepEqual([a.state, a.queue, a.share], [b.state, b.queue, b.share]);
+  }
+  assert.equal(other.fullest, pfc.fullest);
 });
 
 test("a frame forgets what was active before", () => {

@@ -101,11 +101,11 @@ const COLUMNS: Record<string, Table["columns"]> = {
     ["root", "u32"],
   ],
   samples: [
-    ["window", "delta"],
-    ["port", "varint"],
-    ["queue", "varint"],
+    ["window", "runs"],
+    ["port", "runs"],
+    ["queue", "sparse"],
     ["sent", "varint"],
-    ["held", "varint"],
+    ["held", "sparse"],
   ],
   blame: [
     ["flow", "delta"],

@@ -31,7 +31,7 @@ fn a_recording_stands_beside_the_same_results() {
         assert!(read(&with) == read(&without), "{name} is the same");
     }
     let file = fs::read(with.join("timeline.weir")).expect("a recording");
-    assert!(file.starts_with(b"WEIRTL\x01\0"));
+    assert!(file.starts_with(b"WEIRTL\x02\0"));
     // results with a recording are replaced like any others, and the recording goes with them
     assert!(weir(&["run", "incast", "--out", path(&with)]).status.success());
     assert!(!with.join("timeline.weir").exists());

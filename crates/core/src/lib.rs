@@ -9,6 +9,7 @@
 //! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
 //! | [`ControlMessage`], [`Reason`] | what a node tells its neighbour, and why |
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
+//! | [`packed::Runs`], ... | lists of numbers as bytes, for millions of them |
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
 //! | [`Percentile`] | a share of values or of time, and the one rule for percentiles |
 //! | [`registry::Registry`] | a list of what scenarios choose by name, to which programs can add |
@@ -22,6 +23,7 @@ pub mod format;
 pub mod ids;
 pub mod markup;
 pub mod nearest;
+pub mod packed;
 pub mod packet;
 pub mod param;
 pub mod percentile;

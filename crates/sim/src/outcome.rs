@@ -25,7 +25,7 @@ pub use measurement::{Cell, CellKind, Column, Measurement};
 pub use path::{CriticalPath, JobActivity, LinkKind, PathLink, RankActivity, Until};
 pub use recording::{Delivery, DropEvent, HoldRecord, LeftOut, Recording, WindowSample};
 pub(crate) use samples::NodeSamples;
-pub use samples::Samples;
+pub use samples::{PortSamples, Samples};
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Reason, Time};
 

@@ -53,6 +53,7 @@ fn adds_up(out: &Outcome, flows: &[FlowSpec]) {
     for port in &out.ports {
         let own = recording.samples.iter().filter(|s| (s.node, s.port) == (port.node, port.port));
         let own: Vec<_> = own.collect();
+        assert!(own.is_sorted_by(|a, b| a.window < b.window), "a row for each window: {own:?}");
         let sent: u64 = own.iter().map(|s| s.sent).sum();
         assert_eq!(sent, port.wire_bytes.get(), "{} {}", port.node, port.port);
         let held: Time = own.iter().map(|s| s.held).sum();

@@ -14,9 +14,13 @@ use miniz_oxide::deflate::core::{
 };
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
+use weir_core::packed::{RunsIter, SparseIter, read_varint, unzigzag};
 
-/// The version that this program writes.
-pub const VERSION: u16 = 1;
+/// The version that this program writes. It reads [`OLDEST`] and all after it.
+pub const VERSION: u16 = 2;
+/// The first version, which has the rows of `samples` and `rates` by window, and no columns of
+/// types `runs` and `sparse`.
+pub const OLDEST: u16 = 1;
 
 const MAGIC: &[u8; 6] = b"WEIRTL";
 /// No time, no name, an unknown operating system: nothing that differs from run to run.
@@ -33,7 +37,7 @@ pub enum FormatError {
     #[error("it is not a recording: it does not begin with `WEIRTL`")]
     Magic,
     /// It is from a later program.
-    #[error("it has version {0} of the format, and this program reads version {VERSION}")]
+    #[error("it has version {0} of the format, and this program reads {OLDEST} to {VERSION}")]
     Version(u16),
     /// It is cut off or changed.
     #[error("it is damaged: {0}")]
@@ -86,19 +90,15 @@ pub(crate) fn encode_with(timeline: &Timeline, packed: &[Packed]) -> Vec<u8> {
         let mut heads = Vec::new();
         for Column { name, kind, values } in &table.columns {
             let before = columns.len();
-            let mut last = 0;
-            for &value in values {
-                kind.write(value, last, &mut columns);
-                last = value;
-            }
+            kind.write(values, &mut columns);
             heads.push(ColumnHead::new(name, *kind, columns.len() - before));
         }
         let rows = table.rows() as u64;
         sections.push(SectionHead { name: table.name.clone(), rows, columns: heads });
     }
     for section in packed {
-        let heads = section.columns.iter().map(|c| ColumnHead::new(&c.name, c.kind, c.bytes.len()));
-        let (name, rows) = (section.name.clone(), section.rows);
+        let heads = section.columns.iter().map(|c| ColumnHead::new(c.name, c.kind, c.bytes.len()));
+        let (name, rows) = (section.name.to_owned(), section.rows);
         sections.push(SectionHead { name, rows, columns: heads.collect() });
     }
     let header = Header { format: VERSION, ..timeline.header.clone() };
@@ -146,7 +146,7 @@ fn body(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     let rest = file.strip_prefix(MAGIC).ok_or(FormatError::Magic)?;
     let (version, gzip) = rest.split_first_chunk().ok_or_else(|| damaged("no version"))?;
     let version = u16::from_le_bytes(*version);
-    if version != VERSION {
+    if !(OLDEST..=VERSION).contains(&version) {
         return Err(FormatError::Version(version));
     }
     unzip(gzip)
@@ -167,6 +167,7 @@ pub fn decode(file: &[u8]) -> Result<Timeline, FormatError> {
     let (Head { header, sections }, mut rest) = head(&body)?;
     let mut tables = Vec::new();
     for section in sections {
+        bounded(&section)?;
         let mut columns = Vec::new();
         for column in section.columns {
             let bytes = usize::try_from(column.bytes).unwrap_or(usize::MAX);
@@ -186,6 +187,16 @@ pub fn decode(file: &[u8]) -> Result<Timeline, FormatError> {
     let timeline = Timeline { header, tables };
     check(&timeline)?;
     Ok(timeline)
+}
+
+/// Some column has a byte or more for each row, so that few bytes cannot ask for much memory.
+fn bounded(section: &SectionHead) -> Result<(), FormatError> {
+    let plain = |c: &&ColumnHead| Kind::of(&c.kind).is_some_and(Kind::is_plain);
+    let most = section.columns.iter().filter(plain).map(|c| c.bytes).max().unwrap_or(0);
+    if section.rows <= most {
+        return Ok(());
+    }
+    Err(damaged(format!("no column of `{}` has {} rows", section.name, section.rows)))
 }
 
 /// References lead to something that is there, so that no reader has to look.
@@ -232,6 +243,19 @@ fn unzip(gzip: &[u8]) -> Result<Vec<u8>, FormatError> {
 
 fn read_column(kind: Kind, rows: u64, mut bytes: &[u8]) -> Option<Vec<u64>> {
     let rows = usize::try_from(rows).ok()?;
+    match kind {
+        Kind::Runs => {
+            let mut list = RunsIter::of_bytes(bytes);
+            let values: Vec<u64> = list.by_ref().take(rows).collect();
+            return (values.len() == rows && list.is_over()).then_some(values);
+        }
+        Kind::Sparse => {
+            let mut list = SparseIter::of_bytes(bytes);
+            let values: Vec<u64> = list.by_ref().take(rows).collect();
+            return list.is_over().then_some(values);
+        }
+        Kind::U8 | Kind::U32 | Kind::Varint | Kind::Delta => {}
+    }
     // every value takes a byte or more
     if rows > bytes.len() {
         return None;
@@ -250,28 +274,13 @@ fn read_column(kind: Kind, rows: u64, mut bytes: &[u8]) -> Option<Vec<u64>> {
                 bytes = rest;
                 u64::from(u32::from_le_bytes(*first))
             }
-            Kind::Varint => read_varint(&mut bytes)?,
             Kind::Delta => {
-                let coded = read_varint(&mut bytes)?;
-                let difference = (coded >> 1) ^ (coded & 1).wrapping_neg();
-                before = before.wrapping_add(difference);
+                before = before.wrapping_add(unzigzag(read_varint(&mut bytes)?));
                 before
             }
+            _ => read_varint(&mut bytes)?,
         };
         values.push(value);
     }
     bytes.is_empty().then_some(values)
-}
-
-fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (first, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(first & 0x7f).checked_shl(shift)?;
-        if first & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }

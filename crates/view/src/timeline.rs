@@ -1,6 +1,7 @@
 //! A recording in memory.
 
 use crate::header::Header;
+use weir_core::packed::{Runs, Sparse, Varints, write_varint, zigzag};
 
 /// How a column is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +14,16 @@ pub enum Kind {
     Varint,
     /// The same, of the differences to the row before, with the sign in the lowest bit.
     Delta,
+    /// How often the same difference to the row before comes, and the difference.
+    Runs,
+    /// How many zeros come before a value, and the value.
+    Sparse,
 }
 
 impl Kind {
+    const ALL: [Self; 6] =
+        [Self::U8, Self::U32, Self::Varint, Self::Delta, Self::Runs, Self::Sparse];
+
     /// How a header calls it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -23,47 +31,50 @@ impl Kind {
             Self::U32 => "u32",
             Self::Varint => "varint",
             Self::Delta => "delta",
+            Self::Runs => "runs",
+            Self::Sparse => "sparse",
         }
     }
 
-    /// Writes a value; `before` is that of the row before, 0 in the first row.
-    #[inline]
-    pub(crate) fn write(self, value: u64, before: u64, to: &mut Vec<u8>) {
+    /// The bytes of a column.
+    pub(crate) fn write(self, values: &[u64], to: &mut Vec<u8>) {
+        // references and numbers of kinds; a larger one is a mistake of the caller
         match self {
-            // references and numbers of kinds; a larger one is a mistake of the caller
-            Self::U8 => to.push(u8::try_from(value).unwrap_or(u8::MAX)),
-            Self::U32 => to.extend(u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes()),
-            Self::Varint => write_varint(value, to),
+            Self::U8 => to.extend(values.iter().map(|&v| u8::try_from(v).unwrap_or(u8::MAX))),
+            Self::U32 => {
+                let short = |&v: &u64| u32::try_from(v).unwrap_or(u32::MAX).to_le_bytes();
+                to.extend(values.iter().flat_map(short));
+            }
+            Self::Varint => values.iter().for_each(|v| write_varint(*v, to)),
             Self::Delta => {
-                let difference = value.wrapping_sub(before) as i64;
-                write_varint(((difference << 1) ^ (difference >> 63)) as u64, to);
+                let mut before = 0u64;
+                for &value in values {
+                    write_varint(zigzag(value.wrapping_sub(before)), to);
+                    before = value;
+                }
+            }
+            Self::Runs => {
+                let mut list = Runs::default();
+                values.iter().for_each(|v| list.push(*v));
+                to.append(&mut list.into_bytes());
+            }
+            Self::Sparse => {
+                let mut list = Sparse::default();
+                values.iter().for_each(|v| list.push(*v));
+                to.append(&mut list.into_bytes());
             }
         }
     }
 
+    /// Whether each value takes a byte or more.
+    pub(crate) const fn is_plain(self) -> bool {
+        !matches!(self, Self::Runs | Self::Sparse)
+    }
+
     /// The kind with this name.
     pub fn of(name: &str) -> Option<Self> {
-        [Self::U8, Self::U32, Self::Varint, Self::Delta].into_iter().find(|k| k.name() == name)
+        Self::ALL.into_iter().find(|k| k.name() == name)
     }
-}
-
-/// Seven bits per byte, the lowest first.
-#[inline]
-pub(crate) fn write_varint(value: u64, to: &mut Vec<u8>) {
-    // most numbers of a recording are this short
-    match value {
-        0..0x80 => to.push(value as u8),
-        0x80..0x4000 => to.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]),
-        _ => write_long(value, to),
-    }
-}
-
-fn write_long(mut value: u64, to: &mut Vec<u8>) {
-    while value >= 0x80 {
-        to.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }
 
 /// One column of a table.
@@ -81,7 +92,7 @@ pub struct Column {
 /// [`Table`] it would take several times as much memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     pub(crate) rows: u64,
     pub(crate) columns: Vec<PackedColumn>,
 }
@@ -89,36 +100,22 @@ pub(crate) struct Packed {
 /// One column of it.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedColumn {
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) bytes: Vec<u8>,
-    /// The value of the last row.
-    last: u64,
 }
 
-impl Packed {
-    /// A section without rows that has room for about so many. Room that is not used costs nothing;
-    /// to move millions of bytes when they have doubled does.
-    pub(crate) fn new(name: &str, columns: &[(&str, Kind)], rows: usize) -> Self {
-        let column = |&(name, kind): &(&str, Kind)| PackedColumn {
-            name: name.to_owned(),
-            kind,
-            bytes: Vec::with_capacity(rows.saturating_mul(3)),
-            last: 0,
-        };
-        let columns = columns.iter().map(column).collect();
-        Self { name: name.to_owned(), rows: 0, columns }
+impl PackedColumn {
+    pub(crate) fn runs(name: &'static str, list: Runs) -> Self {
+        Self { name, kind: Kind::Runs, bytes: list.into_bytes() }
     }
 
-    /// Adds a row.
-    #[inline]
-    pub(crate) fn push<const N: usize>(&mut self, row: [u64; N]) {
-        assert_eq!(N, self.columns.len(), "a value for each column of {}", self.name);
-        self.rows += 1;
-        for (column, value) in self.columns.iter_mut().zip(row) {
-            column.kind.write(value, column.last, &mut column.bytes);
-            column.last = value;
-        }
+    pub(crate) fn sparse(name: &'static str, list: Sparse) -> Self {
+        Self { name, kind: Kind::Sparse, bytes: list.into_bytes() }
+    }
+
+    pub(crate) fn varints(name: &'static str, list: Varints) -> Self {
+        Self { name, kind: Kind::Varint, bytes: list.into_bytes() }
     }
 }
 

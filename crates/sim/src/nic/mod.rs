@@ -30,7 +30,7 @@ use crate::frame::outgoing;
 use crate::link::Transmitter;
 use crate::outcome::DropReason;
 use crate::probe::port::PortMeter;
-use crate::probe::record::{Held, PortLook};
+use crate::probe::record::Held;
 use crate::probe::{Hears, Probes};
 use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule, Shared};
@@ -355,9 +355,7 @@ impl Nic {
     fn close_windows(&mut self, now: Time) {
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
-            recorder.close(now, |p, at| {
-                PortLook::new(&ports[p].tx, (0, 0), at.map(|at| (&ports[p].meter.holds, at)))
-            });
+            recorder.close(now, ports);
         }
     }
 
@@ -366,9 +364,7 @@ impl Nic {
         self.close_windows(end);
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
-            recorder.finish(end, |p, at| {
-                PortLook::new(&ports[p].tx, (0, 0), at.map(|at| (&ports[p].meter.holds, at)))
-            });
+            recorder.finish(end, ports);
         }
     }
 

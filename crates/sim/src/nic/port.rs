@@ -4,8 +4,9 @@ use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
-use crate::probe::held::HoldClock;
+use crate::probe::held::{HoldClock, PortHolds};
 use crate::probe::port::PortMeter;
+use crate::probe::record::{PortLook, Watched};
 use crate::shared::Shared;
 use crate::wire::WireNumbers;
 use std::cmp::Reverse;
@@ -131,5 +132,17 @@ impl NicPort {
     pub(crate) fn blocked(&self, t: Time) -> PrioritySet {
         let limited = self.limits.as_ref().map_or(PrioritySet::EMPTY, |l| l.blocked(t));
         self.held_priorities | limited
+    }
+}
+
+impl Watched for NicPort {
+    /// The queue of a host is no part of the network.
+    #[inline]
+    fn look(&mut self, _last: bool) -> PortLook {
+        PortLook { sent: self.tx.wire_bytes, longest: 0, length: 0 }
+    }
+
+    fn holds(&self) -> &PortHolds {
+        &self.meter.holds
     }
 }

@@ -12,9 +12,9 @@ pub struct Recording {
     pub asked: Time,
     /// The length of a window: longer than asked for if there would have been too many.
     pub window: Time,
-    /// What ports did, by window and port; windows in which a port was idle are left out.
+    /// What ports did, by port and window; windows in which a port was idle are left out.
     pub samples: Samples,
-    /// Payload that arrived, by window and host.
+    /// Payload that arrived; that of one flow by window.
     pub deliveries: Vec<Delivery>,
     /// What was held and how long, by start.
     pub holds: Vec<HoldRecord>,
@@ -125,7 +125,6 @@ impl Recording {
 
     /// Puts everything in order, now that all nodes are in, by id: the rows of each are in order.
     pub(crate) fn settle(&mut self) {
-        self.deliveries = by_window(&self.deliveries);
         self.holds.sort_by_key(|h| (h.from, h.node, h.port, h.priority, h.queue, h.flow));
         self.drops.sort_by_key(|d| (d.at, d.node, d.port));
     }
@@ -149,26 +148,4 @@ impl Recording {
             same
         });
     }
-}
-
-/// The rows in the order of their windows; those of one window stay in order. There are many rows
-/// and few windows, so counting is much cheaper than comparing.
-fn by_window(rows: &[Delivery]) -> Vec<Delivery> {
-    let mut sorted = rows.to_vec();
-    let windows = rows.iter().map(|d| d.window).max().map_or(0, |last| last as usize + 1);
-    if windows > rows.len() {
-        sorted.sort_by_key(|d| d.window);
-        return sorted;
-    }
-    let mut places = vec![0usize; windows + 1];
-    rows.iter().for_each(|row| places[row.window as usize + 1] += 1);
-    for i in 1..places.len() {
-        places[i] += places[i - 1];
-    }
-    for row in rows {
-        let place = &mut places[row.window as usize];
-        sorted[*place] = *row;
-        *place += 1;
-    }
-    sorted
 }

@@ -1,211 +1,163 @@
 //! What ports did in each window of a recording: millions of rows, kept as bytes.
 //!
-//! A row takes about eight bytes instead of 32. To touch so much less memory is worth more time
-//! than the packing costs.
+//! Each port has lists of its own, and they are kept as files of recordings have them: nothing has
+//! to be merged or packed when the run is over. A row takes about four bytes instead of 32.
 
 use super::WindowSample;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use weir_core::packed::{Runs, Sparse, Varints};
 use weir_core::{NodeId, PortId, Time};
 
-/// The rows of all nodes.
+/// The rows of all ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// In the order of their ids.
-    nodes: Vec<NodeSamples>,
+    /// Those that have any, in the order of their nodes and ports.
+    ports: Vec<PortSamples>,
 }
 
-/// The rows of one node, by window and port.
+/// The rows of one port, by window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortSamples {
+    /// The node.
+    pub node: NodeId,
+    /// The port.
+    pub port: PortId,
+    /// How many there are.
+    pub rows: u64,
+    /// Which window, from 0.
+    pub windows: Runs,
+    /// The most bytes that waited at the port at once.
+    pub queue: Sparse,
+    /// Bytes of line time of the frames that began in the window.
+    pub sent: Varints,
+    /// How long something was held, in picoseconds.
+    pub held: Sparse,
+}
+
+/// The rows of the ports of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeSamples {
-    node: NodeId,
-    /// Of each row: how many windows after the row before, port, queue, sent, held. Seven bits per
-    /// byte, the lowest first.
-    bytes: Vec<u8>,
-    rows: usize,
-    /// The window of the last row.
-    last: u32,
+    ports: Vec<PortSamples>,
 }
 
 impl Samples {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.nodes.iter().map(|n| n.rows).sum()
+        self.ports.iter().map(|p| p.rows as usize).sum()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.nodes.iter().all(|n| n.rows == 0)
+        self.ports.is_empty()
     }
 
-    /// All rows, by window, node and port.
+    /// The ports that have any, in the order of their nodes and ports.
+    pub fn ports(&self) -> &[PortSamples] {
+        &self.ports
+    }
+
+    /// All rows, by node, port and window.
     pub fn iter(&self) -> impl Iterator<Item = WindowSample> {
-        let rows: Vec<NodeRows<'_>> = self.nodes.iter().map(NodeSamples::iter).collect();
-        let first = |(i, rows): (usize, &NodeRows<'_>)| Some(Reverse((rows.next?, i)));
-        let mut later: BinaryHeap<_> = rows.iter().enumerate().filter_map(first).collect();
-        let now = later.pop().map_or((0, 0), |Reverse(now)| now);
-        ByWindow { rows, now, later }
+        self.ports.iter().flat_map(PortSamples::iter)
     }
 
     /// Adds those of a node; its id is larger than those of all before.
     pub(crate) fn add(&mut self, node: NodeSamples) {
-        if node.rows > 0 {
-            debug_assert!(self.nodes.last().is_none_or(|last| last.node < node.node));
-            self.nodes.push(node);
-        }
+        let ports = node.ports.into_iter().filter(|p| p.rows > 0);
+        let before = self.ports.len();
+        self.ports.extend(ports);
+        debug_assert!(self.ports[before.saturating_sub(1)..].is_sorted_by_key(|p| p.node));
     }
 
     /// Makes windows twice as long.
     pub(crate) fn coarsen(&mut self) {
-        self.nodes.iter_mut().for_each(NodeSamples::coarsen);
+        self.ports.iter_mut().for_each(PortSamples::coarsen);
     }
 }
 
 impl NodeSamples {
-    pub(crate) fn new(node: NodeId) -> Self {
-        Self { node, ..Self::default() }
+    pub(crate) fn new(node: NodeId, ports: usize) -> Self {
+        let port = |p| PortSamples::new(node, PortId::from_index(p));
+        Self { ports: (0..ports).map(port).collect() }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.rows
+    pub(crate) fn rows(&self) -> usize {
+        self.ports.iter().map(|p| p.rows as usize).sum()
     }
 
-    /// Adds a row of this node, of the last window or a later one.
-    pub(crate) fn push(&mut self, row: WindowSample) {
-        debug_assert!(row.node == self.node && row.window >= self.last);
-        let WindowSample { window, port, queue, sent, held, .. } = row;
-        let numbers =
-            [(window - self.last).into(), port.0.into(), queue.into(), sent, held.as_ps()];
-        // the longest numbers of 64 bits take ten bytes
-        let mut buffer = [0u8; 50];
-        let mut at = 0;
-        for mut number in numbers {
-            while number >= 0x80 {
-                buffer[at] = number as u8 | 0x80;
-                at += 1;
-                number >>= 7;
-            }
-            buffer[at] = number as u8;
-            at += 1;
+    /// The ports, to add rows to.
+    pub(crate) fn ports_mut(&mut self) -> &mut [PortSamples] {
+        &mut self.ports
+    }
+
+    /// Makes windows twice as long.
+    pub(crate) fn coarsen(&mut self) {
+        self.ports.iter_mut().for_each(PortSamples::coarsen);
+    }
+}
+
+impl PortSamples {
+    pub(crate) fn new(node: NodeId, port: PortId) -> Self {
+        Self {
+            node,
+            port,
+            rows: 0,
+            windows: Runs::default(),
+            queue: Sparse::default(),
+            sent: Varints::default(),
+            held: Sparse::default(),
         }
-        self.bytes.extend_from_slice(&buffer[..at]);
-        self.rows += 1;
-        self.last = window;
     }
 
-    fn iter(&self) -> NodeRows<'_> {
-        let mut rows = NodeRows { node: self.node, rest: &self.bytes, next: None };
-        rows.step(0);
-        rows
+    /// Adds a row, of a later window than the last: the longest queue, bytes sent, time held.
+    #[inline]
+    pub(crate) fn push(&mut self, window: u32, queue: u32, sent: u64, held: Time) {
+        debug_assert!(self.rows == 0 || self.windows.last() < window.into());
+        self.rows += 1;
+        self.windows.push(window.into());
+        self.queue.push(queue.into());
+        self.sent.push(sent);
+        self.held.push(held.as_ps());
+    }
+
+    /// All rows, by window.
+    pub fn iter(&self) -> impl Iterator<Item = WindowSample> {
+        let Self { node, port, .. } = *self;
+        let places = self.windows.iter().zip(self.queue.iter());
+        let found = self.sent.iter().zip(self.held.iter());
+        places.zip(found).map(move |((window, queue), (sent, held))| WindowSample {
+            window: window as u32,
+            node,
+            port,
+            queue: queue as u32,
+            sent,
+            held: Time::from_ps(held),
+        })
+    }
+
+    /// Its rows up to the last one whose window is `inside`.
+    #[must_use]
+    pub fn up_to(&self, inside: impl Fn(u64) -> bool) -> Self {
+        let mut part = Self::new(self.node, self.port);
+        for s in self.iter().take_while(|s| inside(s.window.into())) {
+            part.push(s.window, s.queue, s.sent, s.held);
+        }
+        part
     }
 
     /// Two windows become one: the longest queue of two, the sum of everything else.
-    pub(crate) fn coarsen(&mut self) {
-        let mut rows: Vec<WindowSample> = self.iter().collect();
-        rows.iter_mut().for_each(|s| s.window /= 2);
-        rows.sort_by_key(|s| (s.window, s.port));
-        rows.dedup_by(|next, kept| {
-            let same = (next.window, next.port) == (kept.window, kept.port);
-            if same {
-                kept.queue = kept.queue.max(next.queue);
-                kept.sent += next.sent;
-                kept.held += next.held;
+    fn coarsen(&mut self) {
+        let mut merged = Self::new(self.node, self.port);
+        let mut rows = self.iter().map(|s| WindowSample { window: s.window / 2, ..s }).peekable();
+        while let Some(WindowSample { window, mut queue, mut sent, mut held, .. }) = rows.next() {
+            while let Some(next) = rows.next_if(|next| next.window == window) {
+                queue = queue.max(next.queue);
+                sent += next.sent;
+                held += next.held;
             }
-            same
-        });
-        *self = Self::new(self.node);
-        rows.into_iter().for_each(|row| self.push(row));
-    }
-}
-
-/// The rows of a node, one after the other.
-struct NodeRows<'a> {
-    node: NodeId,
-    /// The rest of the row whose window has been read, and the rows after it.
-    rest: &'a [u8],
-    /// The window of the next row.
-    next: Option<u32>,
-}
-
-impl NodeRows<'_> {
-    /// Reads the window of the next row.
-    fn step(&mut self, last: u32) {
-        self.next = (!self.rest.is_empty()).then(|| last + self.number() as u32);
-    }
-
-    #[inline]
-    fn number(&mut self) -> u64 {
-        // most are short
-        if let [byte @ 0..0x80, rest @ ..] = self.rest {
-            self.rest = rest;
-            return u64::from(*byte);
+            merged.push(window, queue, sent, held);
         }
-        let mut number = 0;
-        for (i, &byte) in self.rest.iter().enumerate() {
-            number |= u64::from(byte & 0x7f) << (7 * i);
-            if byte < 0x80 {
-                self.rest = &self.rest[i + 1..];
-                return number;
-            }
-        }
-        unreachable!("rows are whole")
-    }
-}
-
-impl Iterator for NodeRows<'_> {
-    type Item = WindowSample;
-
-    fn next(&mut self) -> Option<WindowSample> {
-        let window = self.next?;
-        let row = WindowSample {
-            window,
-            node: self.node,
-            port: PortId(self.number() as u16),
-            queue: self.number() as u32,
-            sent: self.number(),
-            held: Time::from_ps(self.number()),
-        };
-        self.step(window);
-        Some(row)
-    }
-}
-
-/// The rows of all nodes by window.
-struct ByWindow<'a> {
-    rows: Vec<NodeRows<'a>>,
-    /// The present window, and the place in `rows` of the node whose rows come now.
-    now: (u32, usize),
-    /// The same of the next row of each other node that has one.
-    later: BinaryHeap<Reverse<(u32, usize)>>,
-}
-
-impl ByWindow<'_> {
-    /// Goes to the node, or window, that comes next.
-    fn turn(&mut self) -> Option<()> {
-        let (_, at) = self.now;
-        let Some(window) = self.rows.get(at)?.next else {
-            self.now = self.later.pop()?.0;
-            return Some(());
-        };
-        self.now = (window, at);
-        if let Some(mut first) = self.later.peek_mut()
-            && first.0 < self.now
-        {
-            std::mem::swap(&mut first.0, &mut self.now);
-        }
-        Some(())
-    }
-}
-
-impl Iterator for ByWindow<'_> {
-    type Item = WindowSample;
-
-    fn next(&mut self) -> Option<WindowSample> {
-        let (window, at) = self.now;
-        if self.rows.get(at)?.next != Some(window) {
-            self.turn()?;
-        }
-        self.rows[self.now.1].next()
+        drop(rows);
+        *self = merged;
     }
 }
 
@@ -226,30 +178,26 @@ mod tests {
         }
     }
 
-    fn samples() -> (Samples, Vec<WindowSample>) {
+    #[test]
+    fn rows_come_back_by_node_port_and_window() {
         let mut all = Samples::default();
         let mut rows = Vec::new();
         for node in [2, 3, 900] {
-            let mut own = NodeSamples::new(NodeId(node));
-            for window in (0..40).filter(|w| (w + node) % 3 > 0).map(|w| w * w * 1000) {
-                for port in [0, 1, 130, 20_000] {
-                    own.push(row(node, window, port));
-                    rows.push(row(node, window, port));
+            let mut own = NodeSamples::new(NodeId(node), 4);
+            for port in [0, 1, 3] {
+                for window in (0..40).filter(|w| (w + node) % 3 > 0).map(|w| w * w * 1000) {
+                    let row = row(node, window, port);
+                    own.ports_mut()[usize::from(port)].push(window, row.queue, row.sent, row.held);
+                    rows.push(row);
                 }
             }
             all.add(own);
         }
-        rows.sort_by_key(|s| (s.window, s.node, s.port));
-        (all, rows)
-    }
-
-    #[test]
-    fn rows_come_back_by_window_and_node() {
-        let (all, rows) = samples();
-        assert_eq!(all.len(), rows.len());
+        assert_eq!((all.len(), all.ports().len()), (rows.len(), 9), "port 2 has no rows");
         assert_eq!(all.iter().collect::<Vec<_>>(), rows);
         assert!(Samples::default().is_empty() && !all.is_empty());
-        let mut most = NodeSamples::new(NodeId(1));
+        let mut most = PortSamples::new(NodeId(1), PortId(u16::MAX));
+        most.push(u32::MAX, u32::MAX, u64::MAX, Time::NEVER);
         let largest = WindowSample {
             window: u32::MAX,
             node: NodeId(1),
@@ -258,20 +206,19 @@ mod tests {
             sent: u64::MAX,
             held: Time::NEVER,
         };
-        most.push(largest);
         assert_eq!(most.iter().collect::<Vec<_>>(), [largest]);
     }
 
     #[test]
     fn longer_windows_keep_sums_and_the_longest() {
-        let mut own = NodeSamples::new(NodeId(1));
+        let mut own = PortSamples::new(NodeId(1), PortId(0));
         for (window, queue, sent) in [(2, 5, 10), (3, 9, 1), (4, 1, 1), (9, 3, 3)] {
-            let row = row(1, window, 0);
-            own.push(WindowSample { queue, sent, held: Time::from_ps(1), ..row });
+            own.push(window, queue, sent, Time::from_ps(1));
         }
         own.coarsen();
         let rows: Vec<_> =
             own.iter().map(|s| (s.window, s.queue, s.sent, s.held.as_ps())).collect();
         assert_eq!(rows, [(1, 9, 11, 2), (2, 1, 1, 1), (4, 3, 3, 1)]);
+        assert_eq!(own.rows, 3);
     }
 }

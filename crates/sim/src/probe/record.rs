@@ -10,9 +10,8 @@
 //! node with the longest ones in the end.
 
 use super::held::PortHolds;
-use crate::link::Transmitter;
 use crate::outcome::{
-    Delivery, DropEvent, DropReason, HoldRecord, NodeSamples, Outcome, Recording, WindowSample,
+    Delivery, DropEvent, DropReason, HoldRecord, NodeSamples, Outcome, Recording,
 };
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time};
@@ -41,33 +40,21 @@ const LEAST_PER_PORT: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortLook {
     /// Bytes of line time since the start of the run.
-    sent: u64,
+    pub(crate) sent: u64,
     /// The longest queue since the last look.
-    longest: u64,
+    pub(crate) longest: u64,
     /// The queue now.
-    length: u64,
-    /// How long each priority has been held since the start, if anything ever was.
-    held: Option<[Time; Priority::COUNT]>,
-    /// Whether something is held now.
-    holds: bool,
+    pub(crate) length: u64,
 }
 
-impl PortLook {
-    /// `queue` is the longest since the last look, and now; `holds` is not given for a port that
-    /// was never held.
-    pub(crate) fn new(
-        tx: &Transmitter,
-        queue: (u64, u64),
-        holds: Option<(&PortHolds, Time)>,
-    ) -> Self {
-        Self {
-            sent: tx.wire_bytes,
-            longest: queue.0,
-            length: queue.1,
-            held: holds.and_then(|(holds, at)| holds.read(at)),
-            holds: holds.is_some_and(|(holds, _)| !holds.held().is_empty()),
-        }
-    }
+/// A port that a recorder looks at.
+pub(crate) trait Watched {
+    /// What it shows; `last` if nothing happens any more, so that a length of this instant does
+    /// not last.
+    fn look(&mut self, last: bool) -> PortLook;
+
+    /// What is held of it.
+    fn holds(&self) -> &PortHolds;
 }
 
 /// What a hold is of.
@@ -81,6 +68,26 @@ pub(crate) enum Held {
     Flow(FlowId, Priority),
 }
 
+/// What a port showed at the last look.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    sent: u64,
+    /// How long it had been held, if it ever was: of the others, nothing has to be read.
+    held: Option<Box<[Time; Priority::COUNT]>>,
+}
+
+impl Seen {
+    /// How long a priority of the port was held since the last look: the longest of all.
+    #[cold]
+    fn held_until(&mut self, at: Time, holds: &PortHolds) -> Time {
+        let (Some(then), Some(now)) = (&mut self.held, holds.read(at)) else { return Time::ZERO };
+        let spans = now.iter().zip(then.iter()).map(|(now, then)| now.saturating_sub(*then));
+        let held = spans.max().unwrap_or_default();
+        **then = now;
+        held
+    }
+}
+
 /// Records one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
@@ -89,12 +96,8 @@ pub(crate) struct Recorder {
     end: Time,
     /// Which window that is, from 0.
     window: u64,
-    /// The bytes that each port had sent at the last look.
-    sent: Vec<u64>,
-    /// How long each port had been held at the last look. Apart, because most never are.
-    held: Vec<[Time; Priority::COUNT]>,
-    /// Which ports were ever held: of the others, nothing has to be read.
-    ever_held: Vec<bool>,
+    /// What each port showed at the last look.
+    seen: Vec<Seen>,
     /// Payload that arrived in the present window.
     arrived: Vec<(FlowId, u64)>,
     /// Holds that last, by their places.
@@ -104,6 +107,8 @@ pub(crate) struct Recorder {
     /// The most holds, and losses.
     most_events: usize,
     samples: NodeSamples,
+    /// How many rows there are of ports.
+    rows: usize,
     /// Everything else.
     found: Recording,
 }
@@ -116,14 +121,13 @@ impl Recorder {
             node,
             end: window,
             window: 0,
-            sent: vec![0; ports],
-            held: vec![[Time::ZERO; Priority::COUNT]; ports],
-            ever_held: vec![false; ports],
+            seen: vec![Seen::default(); ports],
             arrived: Vec::new(),
             open: FxHashMap::default(),
             most: per_port * ports.max(1),
             most_events: (config.rows / 2).max(LEAST_PER_PORT),
-            samples: NodeSamples::new(node),
+            samples: NodeSamples::new(node, ports),
+            rows: 0,
             found: Recording::new(window),
         }
     }
@@ -134,23 +138,13 @@ impl Recorder {
     }
 
     /// Closes all windows that end at `now` or before. Everything before `now` has happened,
-    /// nothing at `now` has. `look` is given the instant at which to read holds, if there are any.
+    /// nothing at `now` has.
     #[cold]
-    pub(crate) fn close(
-        &mut self,
-        now: Time,
-        mut look: impl FnMut(usize, Option<Time>) -> PortLook,
-    ) {
+    pub(crate) fn close(&mut self, now: Time, ports: &mut [impl Watched]) {
         while self.end <= now {
-            let at = self.end;
-            let mut idle = true;
-            for p in 0..self.sent.len() {
-                let port = look(p, self.ever_held[p].then_some(at));
-                idle &= port.length == 0 && !port.holds;
-                self.add_row(p, port);
-            }
+            let idle = self.add_rows(self.end, ports, false);
             self.add_deliveries();
-            self.end = at.saturating_add(self.found.window);
+            self.end = self.end.saturating_add(self.found.window);
             self.window += 1;
             if idle && self.end <= now {
                 self.go_to(now);
@@ -160,16 +154,34 @@ impl Recorder {
     }
 
     /// The run has ended at `end`, and windows up to then are closed: adds what is left.
-    pub(crate) fn finish(
-        &mut self,
-        end: Time,
-        mut look: impl FnMut(usize, Option<Time>) -> PortLook,
-    ) {
-        for p in 0..self.sent.len() {
-            let port = look(p, self.ever_held[p].then_some(end.min(self.end)));
-            self.add_row(p, port);
-        }
+    pub(crate) fn finish(&mut self, end: Time, ports: &mut [impl Watched]) {
+        self.add_rows(end.min(self.end), ports, true);
         self.add_deliveries();
+    }
+
+    /// Adds a row for each port that was not idle in the present window, which ends at `at`.
+    /// Returns whether nothing waits and nothing is held.
+    fn add_rows(&mut self, at: Time, ports: &mut [impl Watched], last: bool) -> bool {
+        let window = self.window();
+        let mut idle = true;
+        let rows = self.samples.ports_mut();
+        for ((port, seen), rows) in ports.iter_mut().zip(&mut self.seen).zip(rows) {
+            let look = port.look(last);
+            idle &= look.length == 0;
+            let mut held = Time::ZERO;
+            if seen.held.is_some() {
+                idle &= port.holds().held().is_empty();
+                held = seen.held_until(at, port.holds());
+            }
+            let sent = look.sent - seen.sent;
+            if sent > 0 || look.longest > 0 || held > Time::ZERO {
+                seen.sent = look.sent;
+                let queue = u32::try_from(look.longest).unwrap_or(u32::MAX);
+                rows.push(window, queue, sent, held);
+                self.rows += 1;
+            }
+        }
+        idle
     }
 
     /// The present window is the one that `now` is in.
@@ -184,41 +196,25 @@ impl Recorder {
         u32::try_from(self.window).unwrap_or(u32::MAX)
     }
 
-    fn add_row(&mut self, p: usize, look: PortLook) {
-        let sent = look.sent - std::mem::replace(&mut self.sent[p], look.sent);
-        let mut held = Time::ZERO;
-        if let Some(now) = look.held {
-            let spans = now.iter().zip(&self.held[p]).map(|(now, then)| now.saturating_sub(*then));
-            held = spans.max().unwrap_or_default();
-            self.held[p] = now;
-        }
-        if sent > 0 || look.longest > 0 || held > Time::ZERO {
-            self.samples.push(WindowSample {
-                window: self.window(),
-                node: self.node,
-                port: PortId::from_index(p),
-                queue: u32::try_from(look.longest).unwrap_or(u32::MAX),
-                sent,
-                held,
-            });
-        }
-    }
-
     fn add_deliveries(&mut self) {
         let window = self.window();
         let rows = self.arrived.drain(..).map(|(flow, bytes)| Delivery { window, flow, bytes });
         self.found.deliveries.extend(rows);
     }
 
-    /// Makes windows longer while there are too many rows, or windows.
+    /// Makes windows longer while there are too many rows, or windows. Two become one when both are
+    /// over, so that no window has two rows of a port; before the last number that there is, which
+    /// is an odd one, that is possible.
     fn fit(&mut self) {
         let too_many = |r: &Self| {
-            r.samples.len().max(r.found.deliveries.len()) > r.most
-                || r.window >= u64::from(u32::MAX)
+            let even = r.window.is_multiple_of(2);
+            even && r.rows.max(r.found.deliveries.len()) > r.most
+                || r.window >= u64::from(u32::MAX) - 1
         };
         while too_many(self) && self.found.window < Time::NEVER {
             self.found.coarsen();
             self.samples.coarsen();
+            self.rows = self.samples.rows();
             self.go_to(Time::from_ps(self.end.as_ps() - 1));
         }
     }
@@ -234,7 +230,7 @@ impl Recorder {
 
     /// A hold begins or ends.
     pub(crate) fn hold(&mut self, now: Time, port: PortId, what: Held, state: HoldState) {
-        self.ever_held[port.index()] = true;
+        self.seen[port.index()].held.get_or_insert_default();
         if !state.is_held() {
             if let Some(at) = self.open.remove(&(port, what)) {
                 self.found.holds[at].to = Some(now);
@@ -284,7 +280,7 @@ impl Recorder {
         let asked = self.found.asked;
         let found = std::mem::replace(&mut self.found, Recording::new(asked));
         let recording = outcome.recording.get_or_insert_with(|| Box::new(Recording::new(asked)));
-        let samples = std::mem::replace(&mut self.samples, NodeSamples::new(self.node));
+        let samples = std::mem::take(&mut self.samples);
         recording.add(found, samples);
         self.open.clear();
     }

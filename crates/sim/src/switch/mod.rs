@@ -37,7 +37,6 @@ use crate::outcome::DropReason;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
 use crate::probe::port::PortMeter;
-use crate::probe::record::PortLook;
 use crate::responses::{Responder, Responses};
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
@@ -392,11 +391,7 @@ impl Switch {
     fn close_windows(&mut self, now: Time) {
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
-            recorder.close(now, |p, at| {
-                let Port { tx, queue, meter, .. } = &mut ports[p];
-                let lengths = (queue.take_longest(), queue.length());
-                PortLook::new(tx, lengths, at.map(|at| (&meter.holds, at)))
-            });
+            recorder.close(now, ports);
         }
     }
 
@@ -405,12 +400,7 @@ impl Switch {
         self.close_windows(end);
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
-            recorder.finish(end, |p, at| {
-                let Port { tx, queue, meter, .. } = &ports[p];
-                // a length of this instant does not last: it is not taken
-                let lengths = (queue.longest(), queue.length());
-                PortLook::new(tx, lengths, at.map(|at| (&meter.holds, at)))
-            });
+            recorder.finish(end, ports);
         }
     }
 

@@ -8,9 +8,10 @@ use crate::config::EcnAt;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::{DropReason, QueueStats};
-use crate::probe::held::{HeldFlows, HoldClock};
+use crate::probe::held::{HeldFlows, HoldClock, PortHolds};
 use crate::probe::length::{Area, LengthProbe};
 use crate::probe::port::PortMeter;
+use crate::probe::record::{PortLook, Watched};
 use crate::shared::Shared;
 use crate::wire::{WireNumbers, Wires};
 use std::collections::VecDeque;
@@ -477,5 +478,17 @@ impl Port {
     pub(crate) fn statistics(&mut self, start: Time, end: Time) -> QueueStats {
         let area = self.area.until(self.queue.until(end), self.queue.length());
         self.queue.stats((start, end), area)
+    }
+}
+
+impl Watched for Port {
+    #[inline]
+    fn look(&mut self, last: bool) -> PortLook {
+        let longest = if last { self.queue.longest() } else { self.queue.take_longest() };
+        PortLook { sent: self.tx.wire_bytes, longest, length: self.queue.length() }
+    }
+
+    fn holds(&self) -> &PortHolds {
+        &self.meter.holds
     }
 }

@@ -1,6 +1,6 @@
 //! The few messages of Perfetto's trace format that are needed, as bytes.
 
-use crate::timeline::write_varint;
+use weir_core::packed::write_varint;
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,8 @@
 //! The sections about flows.
 
 use super::Source;
-use crate::timeline::{Kind, Table};
+use crate::timeline::{Kind, Packed, PackedColumn, Table};
+use weir_core::packed::{Runs, Varints};
 use weir_core::{Bytes, FlowId, NodeId, PortId, Time};
 use weir_results::run::Run;
 use weir_sim::outcome::{Delivery, FlowRecord, Recording};
@@ -26,6 +27,11 @@ impl FlowIndex {
         let begin = |host| by_id.partition_point(|(id, _)| id.source().index() < host);
         let hosts = (0..=count).map(begin).collect();
         Self { places: by_id.into_iter().map(|(id, at)| (id.number(), at)).collect(), hosts }
+    }
+
+    /// How many flows there are.
+    fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// The place of a flow. Asked for every row of a recording: where a host has all numbers from
@@ -143,17 +149,39 @@ pub(super) fn holds(source: &Source<'_>) -> Table {
     table
 }
 
-/// What arrived of each flow in each window.
-pub(super) fn rates(source: &Source<'_>, recording: &Recording) -> Table {
-    let columns = [("window", Kind::Delta), ("flow", Kind::Varint), ("bytes", Kind::Varint)];
-    let mut table = Table::with_capacity("rates", &columns, recording.deliveries.len());
-    let mut rows: Vec<(u64, u64)> = Vec::new();
-    // they are in the order of their windows
-    for window in recording.deliveries.chunk_by(|a, b| a.window == b.window) {
-        let place = |d: &Delivery| Some((source.flows.place(d.flow)?, d.bytes));
-        rows.extend(window.iter().filter_map(place));
-        rows.sort_unstable();
-        rows.drain(..).for_each(|(flow, bytes)| table.push([window[0].window.into(), flow, bytes]));
+/// What arrived of each flow in each window, by flow.
+pub(super) fn rates(source: &Source<'_>, recording: &Recording) -> Packed {
+    // rows of one flow are in the order of their windows: counting puts them in their places
+    let known = |d: &Delivery| Some((source.flows.place(d.flow)?, d.window, d.bytes));
+    let rows: Vec<(u64, u32, u64)> = recording.deliveries.iter().filter_map(known).collect();
+    let mut places = vec![0usize; source.flows.len() + 1];
+    rows.iter().for_each(|(flow, ..)| places[*flow as usize + 1] += 1);
+    for i in 1..places.len() {
+        places[i] += places[i - 1];
     }
-    table
+    let mut order = vec![0u32; rows.len()];
+    for (i, (flow, ..)) in (0u32..).zip(&rows) {
+        let place = &mut places[*flow as usize];
+        order[*place] = i;
+        *place += 1;
+    }
+    section(order.into_iter().map(|i| rows[i as usize]))
+}
+
+/// The section of [`rates`] with these rows: flow, window, bytes.
+pub(super) fn section(rows: impl Iterator<Item = (u64, u32, u64)>) -> Packed {
+    let (mut flows, mut windows, mut bytes) = <(Runs, Runs, Varints)>::default();
+    let mut count = 0;
+    for (flow, window, arrived) in rows {
+        flows.push(flow);
+        windows.push(window.into());
+        bytes.push(arrived);
+        count += 1;
+    }
+    let columns = vec![
+        PackedColumn::runs("flow", flows),
+        PackedColumn::runs("window", windows),
+        PackedColumn::varints("bytes", bytes),
+    ];
+    Packed { name: "rates", rows: count, columns }
 }

@@ -7,17 +7,19 @@ mod polls;
 
 use crate::format::encode_with;
 use crate::header::{Decimated, Header, NodeInfo, PortInfo};
-use crate::timeline::{Kind, Packed, Table, Timeline};
+use crate::timeline::{Kind, Packed, PackedColumn, Table, Timeline};
 use flows::FlowIndex;
 use pauses::Pauses;
 pub use polls::{POLL, polls};
 use polls::{PortWindow, Windows};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use weir_core::{NodeId, PortId};
+use weir_core::packed::{Runs, Sparse, Varints};
+use weir_core::{NodeId, PortId, Time};
 use weir_net::{Layer, Topology, draw};
 use weir_results::run::Run;
 use weir_scenario::Experiment;
-use weir_sim::outcome::{DropReason, Finish, Recording};
+use weir_sim::outcome::{DropReason, Finish, PortSamples, Recording};
 
 /// How large a recording may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,32 +77,36 @@ impl Source<'_> {
 pub fn record(e: &Experiment, run: &Run, limit: Limit) -> Option<Recorded> {
     let recording = run.outcome.recording.as_deref()?;
     let source = Source { e, run, flows: FlowIndex::new(run) };
-    let (mut timeline, mut samples) = timeline(&source, recording);
-    let mut file = encode_with(&timeline, &samples);
+    let (mut timeline, mut windows) = timeline(&source, recording);
+    let mut file = encode_with(&timeline, &windows);
     let fits = |file: &[u8]| file.len() as u64 <= limit.0;
     if fits(&file) && recording.window == recording.asked {
         return Some(Recorded::new(file, timeline));
     }
     timeline.header.decimated =
         Some(Decimated { asked_window_ps: recording.asked.as_ps(), limit_bytes: limit.0 });
-    let mut coarse = std::borrow::Cow::Borrowed(recording);
-    file = encode_with(&timeline, &samples);
+    let mut coarse = Cow::Borrowed(recording);
+    file = encode_with(&timeline, &windows);
     while !fits(&file) && coarse.window < run.outcome.end {
         coarse.to_mut().coarsen();
-        samples = [put_windows(&mut timeline, &source, &coarse, |_| ())];
-        file = encode_with(&timeline, &samples);
+        timeline.header.window_ps = coarse.window.as_ps();
+        windows = [flows::rates(&source, &coarse), samples(&source, &coarse, |_| ())];
+        file = encode_with(&timeline, &windows);
     }
-    for (table, what) in [("rates", "flow_rates"), ("paths", "path_hops")] {
-        if !fits(&file) {
-            leave_out(&mut timeline, table, what, |_| false);
-            file = encode_with(&timeline, &samples);
-        }
+    if !fits(&file) && windows[0].rows > 0 {
+        timeline.header.left_out.insert("flow_rates".into(), windows[0].rows);
+        windows[0] = flows::section(std::iter::empty());
+        file = encode_with(&timeline, &windows);
+    }
+    if !fits(&file) {
+        leave_out(&mut timeline, "paths", "path_hops", |_| false);
+        file = encode_with(&timeline, &windows);
     }
     let mut shortest = recording.asked.as_ps().max(1);
     while !fits(&file) && shortest < run.outcome.end.as_ps() {
         shortest = shortest.saturating_mul(4);
         pauses::leave_out_short(&mut timeline, shortest);
-        file = encode_with(&timeline, &samples);
+        file = encode_with(&timeline, &windows);
     }
     Some(Recorded::new(file, timeline))
 }
@@ -139,8 +145,8 @@ pub(crate) fn leave_out(
     }
 }
 
-/// Everything that was recorded; the windows of ports are packed already.
-fn timeline(source: &Source<'_>, recording: &Recording) -> (Timeline, [Packed; 1]) {
+/// Everything that was recorded; `rates` and `samples`, the sections of windows, come packed.
+fn timeline(source: &Source<'_>, recording: &Recording) -> (Timeline, [Packed; 2]) {
     let pauses = Pauses::new(source, recording);
     let mut timeline = Timeline { header: header(source, recording, &pauses), tables: Vec::new() };
     timeline.tables.push(flows::flows(source));
@@ -155,26 +161,11 @@ fn timeline(source: &Source<'_>, recording: &Recording) -> (Timeline, [Packed; 1
     timeline.tables.push(failures(source));
     timeline.tables.push(deadlocks(source));
     timeline.tables.extend(blame::tables(source, &pauses).into_iter().flatten());
-    let mut polled = Windows::new(timeline.header.ports.len(), recording.window, POLL);
-    let samples = put_windows(&mut timeline, source, recording, |row| polled.add(row));
-    let polls = polled.with_pauses(&timeline);
+    let mut polled = Windows::new(recording.window, POLL);
+    let samples = samples(source, recording, |row| polled.add(row));
+    timeline.tables.push(polled.with_pauses(&timeline));
     timeline.header.poll_ps = POLL.as_ps();
-    timeline.tables.push(polls);
-    (timeline, [samples])
-}
-
-/// Puts the sections in that depend on the length of windows, but for `samples`; tells of each row
-/// of those.
-fn put_windows(
-    timeline: &mut Timeline,
-    source: &Source<'_>,
-    recording: &Recording,
-    tell: impl FnMut(PortWindow),
-) -> Packed {
-    timeline.header.window_ps = recording.window.as_ps();
-    timeline.tables.retain(|t| t.name != "rates");
-    timeline.tables.push(flows::rates(source, recording));
-    samples(source, recording, tell)
+    (timeline, [flows::rates(source, recording), samples])
 }
 
 fn header(source: &Source<'_>, recording: &Recording, pauses: &Pauses) -> Header {
@@ -267,24 +258,43 @@ fn ports(topology: &Topology) -> Vec<PortInfo> {
     ports
 }
 
+/// What ports did in each window, by port; tells of each row with a queue or something held.
 fn samples(source: &Source<'_>, recording: &Recording, mut tell: impl FnMut(PortWindow)) -> Packed {
-    let columns = [
-        ("window", Kind::Delta),
-        ("port", Kind::Delta),
-        ("queue", Kind::Varint),
-        ("sent", Kind::Varint),
-        ("held", Kind::Varint),
-    ];
-    let mut packed = Packed::new("samples", &columns, recording.samples.len());
-    let (end, window) = (source.run.outcome.end.as_ps(), recording.window.as_ps());
-    // what periodic frames did after the last event is no part of the run
-    for s in recording.samples.iter().filter(|s| u64::from(s.window) * window <= end) {
-        let (window, port) = (s.window.into(), source.port(s.node, s.port));
-        let (queue, held) = (s.queue.into(), s.held.as_ps());
-        tell(PortWindow { window, port, queue, held });
-        packed.push([window, port, queue, s.sent, held]);
+    let (mut ports, mut windows, mut sent) = <(Runs, Runs, Varints)>::default();
+    let (mut queue, mut held) = <(Sparse, Sparse)>::default();
+    let mut rows = 0;
+    for own in recording.samples.ports() {
+        let port = source.port(own.node, own.port);
+        let own = during(own, recording.window, source.run.outcome.end);
+        rows += own.rows;
+        ports.push_times(port, own.rows);
+        windows.append(&own.windows);
+        queue.append(&own.queue);
+        sent.append(&own.sent);
+        held.append(&own.held);
+        if own.queue.is_zero() && own.held.is_zero() {
+            continue;
+        }
+        let found = own.queue.iter().zip(own.held.iter());
+        for (window, (queue, held)) in own.windows.iter().zip(found) {
+            tell(PortWindow { window, port, queue, held });
+        }
     }
-    packed
+    let columns = vec![
+        PackedColumn::runs("port", ports),
+        PackedColumn::runs("window", windows),
+        PackedColumn::sparse("queue", queue),
+        PackedColumn::varints("sent", sent),
+        PackedColumn::sparse("held", held),
+    ];
+    Packed { name: "samples", rows, columns }
+}
+
+/// The windows of a port that begin before the `end` of the run or at it: what periodic frames did
+/// after the last event is no part of it.
+fn during(port: &PortSamples, window: Time, end: Time) -> Cow<'_, PortSamples> {
+    let inside = |number: u64| number.saturating_mul(window.as_ps()) <= end.as_ps();
+    if inside(port.windows.last()) { Cow::Borrowed(port) } else { Cow::Owned(port.up_to(inside)) }
 }
 
 fn drops(source: &Source<'_>, recording: &Recording) -> Table {

@@ -5,7 +5,6 @@
 //! since it was last asked. Who reads these every 200 ms knows neither when pauses began nor how
 //! long they lasted: the truth stands beside it.
 
-use crate::header::Header;
 use crate::timeline::{Kind, Table, Timeline};
 use std::collections::BTreeMap;
 use weir_core::Time;
@@ -32,58 +31,51 @@ pub(super) struct PortWindow {
     pub(super) held: u64,
 }
 
-/// The windows of ports, which come in order. There are millions, and few polls: those of one poll
-/// are summed up in a flat list first.
+/// What ports showed at each poll. There are millions of windows and few polls: those of one port
+/// and poll that follow each other are summed up first.
 pub(super) struct Windows {
     every: u64,
     window_ps: u64,
-    /// The present window and its poll.
-    window: u64,
-    poll: u64,
-    /// The longest queue and the time held of each port in the present poll.
-    seen: Vec<(u64, u64)>,
-    /// The ports with something there.
-    touched: Vec<u64>,
+    /// The present poll and port.
+    now: (u64, u64),
+    /// The longest queue and the time held in it.
+    watermark: u64,
+    held: u64,
     ports: BTreeMap<(u64, u64), Port>,
 }
 
 impl Windows {
-    pub(super) fn new(ports: usize, window: Time, every: Time) -> Self {
+    pub(super) fn new(window: Time, every: Time) -> Self {
         Self {
             every: every.as_ps().max(1),
             window_ps: window.as_ps(),
-            window: 0,
-            poll: 0,
-            seen: vec![(0, 0); ports],
-            touched: Vec::new(),
+            now: (0, 0),
+            watermark: 0,
+            held: 0,
             ports: BTreeMap::new(),
         }
     }
 
+    #[inline]
     pub(super) fn add(&mut self, row: PortWindow) {
-        if row.window != self.window {
-            self.window = row.window;
-            let poll = row.window.saturating_mul(self.window_ps) / self.every;
-            if poll != self.poll {
-                self.end_poll();
-                self.poll = poll;
-            }
-        }
-        if (row.queue, row.held) == (0, 0) {
+        let PortWindow { window, port, queue, held } = row;
+        if (queue, held) == (0, 0) {
             return;
         }
-        let (watermark, held) = &mut self.seen[row.port as usize];
-        if (*watermark, *held) == (0, 0) {
-            self.touched.push(row.port);
+        let poll = window.saturating_mul(self.window_ps) / self.every;
+        if (poll, port) != self.now {
+            self.end_poll();
+            self.now = (poll, port);
         }
-        *watermark = (*watermark).max(row.queue);
-        *held += row.held;
+        self.watermark = self.watermark.max(queue);
+        self.held += held;
     }
 
     fn end_poll(&mut self) {
-        for port in self.touched.drain(..) {
-            let (watermark, held) = std::mem::take(&mut self.seen[port as usize]);
-            let there = self.ports.entry((self.poll, port)).or_default();
+        let watermark = std::mem::take(&mut self.watermark);
+        let held = std::mem::take(&mut self.held);
+        if (watermark, held) != (0, 0) {
+            let there = self.ports.entry(self.now).or_default();
             there.watermark = there.watermark.max(watermark);
             there.held += held;
         }
@@ -114,8 +106,7 @@ impl Windows {
 /// `sent` and `received` are the pauses that began, `watermark` is the longest queue; the truth is
 /// `held`, how long the port was held, and `longest`, the longest of its holds, in picoseconds.
 pub fn polls(timeline: &Timeline, every: Time) -> Table {
-    let Header { ports, window_ps, .. } = &timeline.header;
-    let mut windows = Windows::new(ports.len(), Time::from_ps(*window_ps), every);
+    let mut windows = Windows::new(Time::from_ps(timeline.header.window_ps), every);
     let column = |name| timeline.column("samples", name);
     let places = column("window").iter().zip(column("port"));
     let found = column("queue").iter().zip(column("held"));
