@@ -10,8 +10,8 @@
 //!
 //! 32 hosts on each leaf, one spine, 400 Gb/s everywhere, packets of 4096 B, no flow control. The
 //! function `measured` does what is to be compared and nothing else:
-//! `valgrind --tool=callgrind --toggle-collect='*measured*'` counts its instructions. The difference
-//! of one and two iterations is without set-up.
+//! `valgrind --tool=callgrind --toggle-collect='*measured*'` counts its instructions. The
+//! difference of one and two iterations is without set-up.
 
 use std::sync::Arc;
 use std::time::Instant;

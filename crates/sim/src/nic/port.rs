@@ -2,7 +2,11 @@
 
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
+<<<<<<< HEAD
 use crate::link::{Outages, Transmitter, WireNumbers};
+=======
+use crate::link::{Outages, Transmitter};
+>>>>>>> rec
 use crate::probe::held::{HoldClock, PortHolds};
 use crate::probe::port::PortMeter;
 use crate::probe::record::{PortLook, Watched};
@@ -145,6 +149,7 @@ impl Watched for NicPort {
         &self.meter.holds
     }
 }
+<<<<<<< HEAD
 
 /// A set of flow slots.
 #[derive(Clone, Debug, Default)]
@@ -425,3 +430,5 @@ mod tests {
         assert_eq!(r.take_turn(PrioritySet::ALL, |_| 1500), None);
     }
 }
+=======
+>>>>>>> rec
