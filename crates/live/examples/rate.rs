@@ -111,7 +111,7 @@ mod linux {
             while sockets.receive().is_some() {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
-            sockets.wait(1_000_000);
+            wait(std::iter::once(&sockets), 1_000_000);
         }
     }
 

@@ -2,11 +2,7 @@
 
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
-<<<<<<< HEAD
 use crate::link::{Outages, Transmitter, WireNumbers};
-=======
-use crate::link::{Outages, Transmitter};
->>>>>>> rec
 use crate::probe::held::{HoldClock, PortHolds};
 use crate::probe::port::PortMeter;
 use crate::probe::record::{PortLook, Watched};
@@ -149,7 +145,6 @@ impl Watched for NicPort {
         &self.meter.holds
     }
 }
-<<<<<<< HEAD
 
 /// A set of flow slots.
 #[derive(Clone, Debug, Default)]
@@ -430,5 +425,3 @@ mod tests {
         assert_eq!(r.take_turn(PrioritySet::ALL, |_| 1500), None);
     }
 }
-=======
->>>>>>> rec

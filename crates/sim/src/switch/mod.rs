@@ -37,10 +37,6 @@ use crate::outcome::DropReason;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
 use crate::probe::port::PortMeter;
-<<<<<<< HEAD
-=======
-use crate::responses::{Responder, Responses};
->>>>>>> rec
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
 use crate::timers::Timers;
