@@ -23,7 +23,7 @@ mod linux {
     use weir_live::lab::Lab;
     use weir_live::lateness::Histogram;
     use weir_live::shell::Shell;
-    use weir_live::socket::{Sockets, real_time_ns};
+    use weir_live::socket::{Sockets, real_time_ns, wait};
     use weir_net::Topology;
     use weir_net::build::star;
     use weir_sim::stations::{Ended, Station, run_apart};

@@ -10,6 +10,7 @@ use crate::table::{Column, TextTable};
 use serde_json::{Map, Value, json};
 use weir_core::{Time, format};
 use weir_scenario::experiment::Experiment;
+use weir_sim::outcome::RankWait;
 use weir_traffic::{Job, Work};
 
 /// What a job does, in a word.
@@ -95,11 +96,41 @@ pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String>
             exposed: format::or_dash(exposed, format::time_ps),
             alone,
             slowdown: time.zip(alone).map(|(time, alone)| time / alone),
-            bus: bus.map_or_else(String::new, |b| format!("{} Gb/s", format::significant(b / 1e9))),
+            bus: bus.map_or_else(String::new, format::rate_bps),
         };
         t.row(row(job, steps, None));
     }
     Some(t.render(layout.width, layout.colour))
+}
+
+/// Who waits for whom, each link in words; of a long chain its beginning and its end.
+pub(crate) fn chain(waits: &[RankWait], most: usize, word: impl Fn(&RankWait) -> String) -> String {
+    let left_out = waits.len().saturating_sub(most);
+    let first = if left_out > 0 { most / 2 } else { waits.len() };
+    let mut words: Vec<String> = waits[..first].iter().map(&word).collect();
+    if left_out > 0 {
+        words.push(format!("{left_out} more, each for the one after it"));
+    }
+    words.extend(waits[first + left_out..].iter().map(&word));
+    words.join("; ")
+}
+
+/// Jobs that have not ended at the end of the clock. A sentence for each, with the operation, the
+/// peer and the tag that ranks wait for.
+pub(crate) fn endless(e: &Experiment, run: &Run) -> Vec<String> {
+    if !run.clock_ended() {
+        return Vec::new();
+    }
+    let word = |w: &RankWait| {
+        let tag = w.tag.map_or_else(String::new, |tag| format!(", tag {tag}"));
+        format!("rank {} waits for {}{tag}", w.rank, w.operation)
+    };
+    let jobs = e.traffic.jobs().iter().zip(&run.outcome.jobs);
+    let waiting = jobs.filter(|(_, record)| !record.waits.is_empty());
+    let sentences = waiting.map(|(job, record)| {
+        format!("Job {} has not ended: {}.", job.name, chain(&record.waits, 4, word))
+    });
+    sentences.collect()
 }
 
 /// The jobs of a comparison by scheme: their steps, and with blame the port to blame for most of

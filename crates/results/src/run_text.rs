@@ -28,6 +28,7 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
             parts.extend(job_text::table(own(c), run, layout));
             parts.extend(ports(c, run, layout));
             parts.extend(stuck(c, run, layout));
+            parts.extend(job_text::endless(own(c), run).iter().map(|text| lines(text, layout)));
             parts.extend(tree(c, run));
             parts.extend(victims::text(c, run, layout));
         }
@@ -189,7 +190,13 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         Column::words("waits for", 16),
     ]);
     let name = |s: &Stuck| PortAt { node: s.node, port: s.port }.name(topology);
-    for (i, s) in all.iter().enumerate().take(MOST) {
+    // a chain of ranks ends with its cause
+    let last = if matches!(run.outcome.finish, Finish::Stalled(_)) { MOST / 2 } else { 0 };
+    let left_out = MOST - last..all.len().saturating_sub(last);
+    for (i, s) in all.iter().enumerate().filter(|(i, _)| !left_out.contains(i)) {
+        if i > 0 && i == left_out.end && !left_out.is_empty() {
+            t.row(vec![format!("{} more", left_out.len()), String::new()]);
+        }
         let next = match &run.outcome.finish {
             Finish::Deadlock(d) => name(&d.cycle[(i + 1) % d.cycle.len()]),
             _ => s.waits_for.clone(),
@@ -202,9 +209,9 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
             next,
         ]);
     }
-    let more = match all.len().saturating_sub(MOST) {
-        0 => String::new(),
-        n => format!("\n  and {n} more"),
+    let more = match left_out.len() {
+        n if n > 0 && last == 0 => format!("\n  and {n} more"),
+        _ => String::new(),
     };
     let title = paint(&title, layout.colour, "1;31");
     let reason = match run.lost_frame() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use weir_plot::{Axis, Figure, Shape, draw};
 use weir_results::comparison::{Comparison, answer};
 use weir_results::lineup::{Lineup, Otherwise, Request};
+use weir_results::listing::Layout;
 use weir_results::report::{self, Destination, Formats, StepFiles, figures};
 use weir_results::run::{Journal, Meter, run_all};
 use weir_results::{compare, run_text};
@@ -174,7 +175,7 @@ fn a_run_of_jobs_says_which_steps_ended() {
     assert!(answer(&two).starts_with("A collective took "), "{}", answer(&two));
     // queue pairs are no flows
     assert!(compare::percentiles(&one).iter().all(|t| t.rows.is_empty()));
-    let layout = weir_results::listing::Layout { width: 200, colour: Colour::Off };
+    let layout = Layout { width: 200, colour: Colour::Off };
     let shown = run_text::text(&one, layout);
     assert!(shown.contains("queue pairs") && !shown.contains("0 flows"), "{shown}");
     let both = read(&(RING.to_owned() + FLOW));
@@ -237,4 +238,48 @@ fn results_of_jobs_with_blame_replace_each_other() {
     }
     assert!(base.join("out/critical-path.csv").exists());
     fs::remove_dir_all(base).expect("it is ours");
+}
+
+/// A link fails for good: packets are sent again for ever, and the run lasts to the end of the
+/// clock. It says who waits for whom.
+#[test]
+fn a_job_that_has_not_ended_at_the_end_of_the_clock_names_its_chain() {
+    let failure =
+        "[nic]\ntimeout = \"100ms\"\n[[failure]]\nlink = [\"sw0\", \"h2\"]\ndown = \"80us\"\n";
+    let e = read(&format!("{RING}{failure}"));
+    let text = run_text::text(&compare(&e, &["pfc"]), Layout { width: 160, colour: Colour::Off });
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Job sum has not ended: rank "), "{text}");
+    assert!(text.contains(" waits for 100 KB from rank "), "{text}");
+    assert!(text.contains(", tag "), "{text}");
+}
+
+/// 40 ranks in a ring, and a receive that nobody meets: the first and the last ten of the chain.
+#[test]
+fn of_a_long_chain_of_waits_both_ends_are_shown() {
+    let mut goal = "num_ranks 40\n".to_owned();
+    for rank in 0..40 {
+        let before = if rank == 39 {
+            "recv 8b from 38 tag 7".into()
+        } else {
+            format!("recv 8b from {} tag 1", rank + 1)
+        };
+        let after = if rank == 0 {
+            String::new()
+        } else {
+            format!("s: send 8b to {} tag 1\ns requires r\n", rank - 1)
+        };
+        goal += &format!("rank {rank} {{\nr: {before}\n{after}}}\n");
+    }
+    let place = scratch("chain");
+    fs::write(place.join("long.goal"), goal).expect("a file");
+    let text =
+        "name = \"x\"\n[topology]\nkind = \"star\"\nhosts = 40\n[[job]]\ntrace = \"long.goal\"\n";
+    let read = Experiment::read("x.toml", text, Files::of(Some(place.clone())), &[]);
+    let e = read.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let text = run_text::text(&compare(&e, &["pfc"]), Layout { width: 160, colour: Colour::Off });
+    println!("{text}");
+    assert!(text.contains("20 more"), "{text}");
+    assert!(text.contains("recv 8b from 38 tag 7"), "the cause: {text}");
+    fs::remove_dir_all(place).expect("it is ours");
 }

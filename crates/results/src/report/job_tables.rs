@@ -3,11 +3,15 @@
 use super::tables::{Of, with_run};
 use crate::column::{Column, columns};
 use crate::findings::{BlamedLink, PathBlame, PathPart, PathShare};
+use crate::job_text::chain;
 use crate::run::Run;
 use weir_core::{Bytes, Time};
 use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{IterationRecord, JobRecord};
 use weir_traffic::{Job, Work};
+
+/// Of a longer chain of waits only the two ends are written down.
+const MOST_WAITS: usize = 64;
 
 /// An iteration of a job.
 pub(super) struct Iteration<'a> {
@@ -66,10 +70,9 @@ impl Iteration<'_> {
         if self.it.end.is_some() {
             return String::new();
         }
-        let waits = self.record.waits.iter();
-        let all: Vec<String> =
-            waits.map(|w| format!("rank {} waits for {}", w.rank, w.operation)).collect();
-        all.join("; ")
+        chain(&self.record.waits, MOST_WAITS, |w| {
+            format!("rank {} waits for {}", w.rank, w.operation)
+        })
     }
 }
 
