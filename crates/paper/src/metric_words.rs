@@ -42,7 +42,7 @@ fn statistic(thing: &str, name: &str) -> Option<String> {
 
 /// Words for metrics whose sentence in the list of metrics refers to the one before it, or is too
 /// long for an axis.
-const OWN_WORDS: &[(Family, &str, &str)] = &[
+pub(crate) const OWN_WORDS: &[(Family, &str, &str)] = &[
     (Family::Runs, "deadlock", "runs that deadlock"),
     (Family::Runs, "stalled", "runs that stall"),
     (Family::Runs, "completed", "flows that completed"),

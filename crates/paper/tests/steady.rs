@@ -112,7 +112,7 @@ fn paper(experiment: &str, claims: &str) -> Result<Paper, String> {
     ] {
         fs::write(directory.join(name), text).expect("written");
     }
-    Paper::load(&directory).map_err(|p| p.render(false))
+    Paper::load(&directory).map_err(|p| p.to_string())
 }
 
 /// What the published files of an experiment say of each claim: verdict, why, window, warm-up.

@@ -276,7 +276,7 @@ fn of_a_long_chain_of_waits_both_ends_are_shown() {
     let text =
         "name = \"x\"\n[topology]\nkind = \"star\"\nhosts = 40\n[[job]]\ntrace = \"long.goal\"\n";
     let read = Experiment::read("x.toml", text, Files::of(Some(place.clone())), &[]);
-    let e = read.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = read.unwrap_or_else(|p| panic!("{}", p.render(Colour::Off)));
     let text = run_text::text(&compare(&e, &["pfc"]), Layout { width: 160, colour: Colour::Off });
     println!("{text}");
     assert!(text.contains("20 more"), "{text}");

@@ -159,7 +159,7 @@ fn flows_of_the_warm_up_are_recorded_but_not_counted() {
 fn flows_behind_the_end_of_the_window_are_not_counted() {
     let set = ["probe.count-until=45us".to_owned()];
     let e = Experiment::read("files.toml", SCENARIO, Files::default(), &set);
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{}", p.to_string()));
     let r = results("count-until", &e, &[1]);
     let starts = |row: &BTreeMap<String, String>| number(row, "start_ps");
     let pfc = r.tables["flows.csv"].iter().filter(|row| row["scheme"] == "pfc");
@@ -170,7 +170,7 @@ fn flows_behind_the_end_of_the_window_are_not_counted() {
     assert_eq!(r.summary["runs"][0]["classes"]["background"]["flows"], inside);
     let set = ["probe.count-until=20us".to_owned()];
     let refused = Experiment::read("files.toml", SCENARIO, Files::default(), &set);
-    let said = refused.err().expect("nothing would count").render(false);
+    let said = refused.err().expect("nothing would count").to_string();
     assert!(said.contains("`count-until` is not after `warm-up`"), "{said}");
 }
 

@@ -36,7 +36,7 @@ sizes = ["0..10KB", "10KB.."]
 
 fn made(text: &str) -> (Experiment, Run) {
     let e = Experiment::read("starts.toml", text, Files::default(), &[]);
-    let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let e = e.unwrap_or_else(|p| panic!("{}", p.to_string()));
     let run = run(&e, e.own_variant(), &Meter::new(1), 0).expect("a run");
     (e, run)
 }

@@ -74,7 +74,7 @@ fn a_series_that_one_of_two_sweeps_asks_for_is_made_for_both() {
     fs::write(&file, "scenario = \"incast\"\nseeds = [1, 2]\n").expect("written");
     let planned = |name: &str, starts| {
         let draft = Draft::read(file.to_str().expect("text")).expect("a grid");
-        let mut planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let mut planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.to_string()));
         planned.plan.head.starts = starts;
         let sweep = SweepDir::new(&dir.join(name));
         sweep.write(&planned).expect("written");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::claim::{Expected, Operand, Pick, Possible, Rule as Says};
+use crate::metric_words::OWN_WORDS;
 use weir_results::metrics::Family;
 
 struct Fixed(Vec<(&'static str, Vec<Cell>)>);

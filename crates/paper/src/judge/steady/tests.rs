@@ -50,7 +50,7 @@ fn claim(text: &str) -> Claim {
     let scope = Scope { id: "X".into(), variants, points, steady: true, ..Scope::default() };
     let mut out = Diagnostics::default();
     let claims = claim_read::read(&sources, id, &[&scope], &mut out);
-    assert!(!out.has_errors(), "{}", out.render(&sources, false));
+    assert!(!out.has_errors(), "{}", out.plain(&sources));
     claims.into_iter().next().expect("a claim")
 }
 
