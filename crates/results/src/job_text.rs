@@ -35,9 +35,18 @@ struct Steps {
     bus: String,
 }
 
-/// A table of jobs without rows: of one run, or by scheme.
-fn empty_table(schemes: bool) -> TextTable {
-    let of_schemes = |column| schemes.then_some(column);
+/// What a table of jobs has a row for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowsOf {
+    /// Each job of one run.
+    Run,
+    /// Each job under each scheme.
+    Schemes,
+}
+
+/// A table of jobs without rows.
+fn empty_table(of: RowsOf) -> TextTable {
+    let of_schemes = |column| (of == RowsOf::Schemes).then_some(column);
     let columns = [
         Some(Column::words("job", 20)),
         of_schemes(Column::words("scheme", 19)),
@@ -81,7 +90,7 @@ pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String>
     if e.traffic.jobs().is_empty() {
         return None;
     }
-    let mut t = empty_table(false);
+    let mut t = empty_table(RowsOf::Run);
     for (job, record) in e.traffic.jobs().iter().zip(&run.outcome.jobs) {
         let ps = |t: Time| t.as_ps() as f64;
         let time = mean(times(record).map(|(t, _)| ps(t)));
@@ -137,7 +146,7 @@ pub(crate) fn endless(e: &Experiment, run: &Run) -> Vec<String> {
 /// the longest step of the first seed. `None` if there are no jobs.
 pub(crate) fn by_scheme(c: &Comparison<'_>) -> Option<TextTable> {
     let jobs = c.experiment.traffic.jobs();
-    let mut t = empty_table(true);
+    let mut t = empty_table(RowsOf::Schemes);
     for (place, job) in jobs.iter().enumerate() {
         for g in &c.groups {
             let Some(s) = StepSummary::new(g, place) else { continue };
