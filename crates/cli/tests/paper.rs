@@ -368,7 +368,7 @@ fn lists_and_verdicts_fit_the_terminal() {
 /// A change of one file of the example, and what is said about it.
 #[test]
 fn mistakes_are_found_when_files_are_read() {
-    for (file, from, to, expected) in [
+    let mistakes = [
         ("paper.toml", "\"sizes\"", "\"size\"", "`sizes.toml` is not among the experiments"),
         ("paper.toml", "id = \"my-paper\"", "id = \"My paper\"", "lower-case letters"),
         ("paper.toml", "short", "shrot", "did you mean `short`?"),
@@ -437,8 +437,9 @@ fn mistakes_are_found_when_files_are_read() {
         ("incast.toml", "id = \"MY-1\"", "id = \".\"", "begins with a letter or a digit"),
         ("incast.toml", "id = \"MY-1\"", "id = \"..\"", "begins with a letter or a digit"),
         ("paper.toml", "id = \"my-paper\"", "id = \"figures\"", "the directory of all figures"),
-    ] {
-        let (paper, out) = copy("mistakes");
+    ];
+    for (number, (file, from, to, expected)) in mistakes.into_iter().enumerate() {
+        let (paper, out) = copy(&format!("mistakes-{number}"));
         replace(&paper.join(file), from, to);
         for verb in [&["claims"][..], &["run", "--out", text(&out)]] {
             // what only resolving finds is found before anything is run
