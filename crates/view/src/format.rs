@@ -234,9 +234,13 @@ fn unzip(gzip: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (data, sums) = inner.split_last_chunk::<8>().ok_or_else(|| damaged("it is cut off"))?;
     let body = decompress_to_vec_with_limit(data, MOST_BYTES)
         .map_err(|e| damaged(format!("compressed data: {}", e.status as i32)))?;
-    let [a, b, c, d, ..] = *sums;
+    let [a, b, c, d, length @ ..] = *sums;
     if crc32fast::hash(&body) != u32::from_le_bytes([a, b, c, d]) {
         return Err(damaged("the check sum differs"));
+    }
+    // modulo 2^32, as gzip counts
+    if body.len() as u32 != u32::from_le_bytes(length) {
+        return Err(damaged("the length differs"));
     }
     Ok(body)
 }

@@ -140,7 +140,7 @@ fn what_is_written_is_read_back() {
     for i in 0..500u32 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(u64::from(i));
         let wide = state >> (i % 64);
-        let stairs = u64::from(i / 7) * wide;
+        let stairs = u64::from(i / 7).wrapping_mul(wide);
         let rare = if i % 5 == 0 { wide } else { 0 };
         table.push([state % 256, state >> 32, wide, wide.rotate_left(i), stairs, rare]);
     }

@@ -284,7 +284,7 @@ mod tests {
     fn nodes_do_not_wait_for_one_that_has_failed() {
         let board = Board::new(2);
         board.failed.store(true, Ordering::Release);
-        assert_eq!(board.stop(Time::from_us(4), 2), None);
+        assert_eq!(board.stop(Time::from_us(4), 1), None);
     }
 
     #[test]
