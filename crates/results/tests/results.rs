@@ -170,7 +170,7 @@ fn flows_behind_the_end_of_the_window_are_not_counted() {
     assert_eq!(r.summary["runs"][0]["classes"]["background"]["flows"], inside);
     let set = ["probe.count-until=20us".to_owned()];
     let refused = Experiment::read("files.toml", SCENARIO, Files::default(), &set);
-    let said = refused.err().expect("nothing would count").to_string();
+    let said = refused.expect_err("nothing would count").to_string();
     assert!(said.contains("`count-until` is not after `warm-up`"), "{said}");
 }
 

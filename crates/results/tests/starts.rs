@@ -41,6 +41,9 @@ fn made(text: &str) -> (Experiment, Run) {
     (e, run)
 }
 
+/// Whether a flow of this size is in a range.
+type IsIn = fn(Bytes) -> bool;
+
 #[test]
 fn a_series_counts_every_flow_in_the_bin_of_its_start() {
     let (e, run) = made(SCENARIO);
@@ -49,7 +52,7 @@ fn a_series_counts_every_flow_in_the_bin_of_its_start() {
     let times = [starts.from_ps, starts.to_ps, starts.until_ps];
     assert_eq!(times, [5_000_000, 45_000_000, 50_000_000]);
     let width = 500_000;
-    let parts: [(&str, &str, fn(Bytes) -> bool); 4] = [
+    let parts: [(&str, &str, IsIn); 4] = [
         ("", "", |_| true),
         ("small", "", |size| size < Bytes::new(10_000)),
         ("large", "10KB..", |size| size > Bytes::new(10_000)),

@@ -158,7 +158,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Default::default()
     })?;
     let ring = Ring { topology, ranks, size: size.parse()?, iterations: iterations.parse()? };
-    if ring.topology.hosts().len() != ranks as usize || ring.size % u64::from(ranks) != 0 {
+    if ring.topology.hosts().len() != ranks as usize || !ring.size.is_multiple_of(u64::from(ranks))
+    {
         return Err("RANKS is at most 32 or a multiple of it, and SIZE a multiple of RANKS".into());
     }
     let traffic = match form.as_str() {
