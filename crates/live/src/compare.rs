@@ -95,6 +95,12 @@ impl SideBySide {
         self.flows_held.iter().all(|pair| is(pair.simulated) == is(pair.live))
     }
 
+    /// By how much each flow differs, as a fraction; infinite where one of both has no number.
+    pub fn flow_differences(&self) -> Vec<f64> {
+        let differences = self.flows.iter().map(Pair::difference);
+        differences.map(|d| d.map_or(f64::INFINITY, f64::abs)).collect()
+    }
+
     /// The largest difference between flows, as a fraction, where all have a number in both.
     pub fn worst_flow(&self) -> Option<f64> {
         worst(&self.flows)
@@ -170,7 +176,9 @@ fn ranks(simulated: &Outcome, live: &Outcome) -> Vec<Pair> {
     let mut groups: BTreeMap<_, [Vec<&FlowRecord>; 2]> = BTreeMap::new();
     for (at, outcome) in [simulated, live].into_iter().enumerate() {
         for flow in outcome.flows.iter() {
-            let like = (flow.class, flow.size, flow.start, flow.dst);
+            // when it was to start in the simulation: in the other run clocks may be apart
+            let known = simulated.flows.get(flow.id).unwrap_or(flow);
+            let like = (known.class, known.size, known.start, known.dst);
             groups.entry(like).or_default()[at].push(flow);
         }
     }

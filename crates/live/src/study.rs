@@ -18,6 +18,9 @@ use weir_results::stats::Sorted;
 /// Simulation and live runs are to differ by so much at most, in each flow.
 pub const WITHIN: f64 = 0.05;
 
+/// So often each simulation is made again with clocks that are apart.
+pub const APART: u64 = 20;
+
 /// All runs, and on what they were made.
 #[derive(Clone, Debug)]
 pub struct Study {
@@ -59,6 +62,8 @@ pub struct Cell {
     pub at: String,
     /// What is looked at.
     pub classes: Vec<Class>,
+    /// The simulation beside itself, where the clocks of hosts are apart by up to the bound.
+    pub apart: Vec<SideBySide>,
     /// Every live run, in order.
     pub attempts: Vec<Attempt>,
 }
@@ -102,8 +107,7 @@ impl Attempt {
     /// By how much each flow differs from the simulation, as a fraction; infinite where one of the
     /// two has no number.
     pub fn differences(&self) -> Vec<f64> {
-        let flows = self.side.iter().flat_map(|side| &side.flows);
-        flows.map(|pair| pair.difference().map_or(f64::INFINITY, f64::abs)).collect()
+        self.side.as_ref().map_or_else(Vec::new, SideBySide::flow_differences)
     }
 
     /// The largest of them.
@@ -114,6 +118,15 @@ impl Attempt {
     /// The largest where flows that stand for each other are compared in the order of their ends.
     pub fn worst_rank(&self) -> Option<f64> {
         self.side.as_ref().map(|side| side.worst_rank().unwrap_or(f64::INFINITY))
+    }
+}
+
+impl Bound {
+    /// The time.
+    pub fn time(self) -> Time {
+        match self {
+            Self::Frame(time) | Self::Of(time) => time,
+        }
     }
 }
 

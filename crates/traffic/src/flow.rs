@@ -64,6 +64,12 @@ impl FlowSpec {
         }
     }
 
+    /// The same flow, which begins and ends later.
+    pub(crate) fn later(self, by: Time) -> Self {
+        let later = |time: Time| time.saturating_add(by);
+        Self { start: later(self.start), stop: self.stop.map(later), ..self }
+    }
+
     /// 64 well-mixed bits over everything that shapes the load this flow puts on the network.
     /// The class label is left out, and so is the G-PFC sub-class, which is a setting of one
     /// scheme: two schemes are compared on the same traffic even when that differs.

@@ -14,7 +14,7 @@ use std::collections::binary_heap::PeekMut;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use weir_core::{ClassId, FlowId, NodeId, Time};
+use weir_core::{ClassId, FlowId, NodeId, Time, rng};
 
 /// What flows over a fabric: patterns, jobs, class names, and the time until which flows start.
 pub struct Traffic {
@@ -23,6 +23,24 @@ pub struct Traffic {
     patterns: Vec<Box<dyn Pattern>>,
     jobs: Vec<Arc<Job>>,
     until: Time,
+    clocks: Option<Clocks>,
+}
+
+/// Clocks of hosts that are not right.
+#[derive(Clone, Copy, Debug)]
+struct Clocks {
+    /// They are late by less than this.
+    apart: Time,
+    /// Which of all draws.
+    draw: u64,
+}
+
+impl Clocks {
+    /// By how much the clock of a host is late.
+    fn late(self, host: NodeId) -> Time {
+        let mut stream = rng::Stream::new(self.draw, "clocks of hosts", u64::from(host.0));
+        Time::from_ps(stream.below(self.apart.as_ps()))
+    }
 }
 
 /// Names of runs are made of this text: a plan without jobs has the one that it had before there
@@ -44,7 +62,7 @@ impl Traffic {
     /// A plan without any traffic.
     pub fn new(fabric: Fabric) -> Self {
         let (classes, patterns, jobs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { fabric, classes, patterns, jobs, until: Time::NEVER }
+        Self { fabric, classes, patterns, jobs, until: Time::NEVER, clocks: None }
     }
 
     /// The id of the class called `name`, new or known.
@@ -111,6 +129,13 @@ impl Traffic {
         self.until = until;
     }
 
+    /// From now on every host begins all its flows late by a time below `apart` of its own, drawn
+    /// anew for each `draw`; zero puts the clocks right. What comes out differs as the runs of a
+    /// network do whose hosts do not begin in the same nanosecond.
+    pub fn set_clocks_apart(&mut self, apart: Time, draw: u64) {
+        self.clocks = (apart > Time::ZERO).then_some(Clocks { apart, draw });
+    }
+
     /// The time at which flows cease to start.
     pub fn until(&self) -> Time {
         self.until
@@ -144,8 +169,15 @@ impl Traffic {
             };
             for (host, source) in pattern.streams(&ctx) {
                 let at = set.position(host);
-                hosts[at.expect("a checked pattern sends from hosts of the fabric only")]
-                    .push(source);
+                let flows =
+                    &mut hosts[at.expect("a checked pattern sends from hosts of the fabric only")];
+                match self.clocks {
+                    None => flows.push(source),
+                    Some(clocks) => {
+                        let late = clocks.late(host);
+                        flows.push(Box::new(source.map(move |flow| flow.later(late))));
+                    }
+                }
             }
         }
         hosts
@@ -296,6 +328,8 @@ impl fmt::Debug for HostFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::list::List;
+    use crate::testing::fabric;
     use std::cell::Cell;
     use weir_core::Bytes;
 
@@ -348,5 +382,30 @@ mod tests {
         assert_eq!(host(&streams).count(), 4096);
         let ranked = RANKED.with(Cell::get);
         assert!(ranked <= 2 * 48 * 4096, "{ranked}");
+    }
+
+    #[test]
+    fn hosts_whose_clocks_are_apart_begin_late_by_a_time_of_their_own() {
+        let flow = |from, start| FlowSpec {
+            start: Time::from_us(start),
+            ..FlowSpec::new(NodeId(from), NodeId(3), Bytes::new(1))
+        };
+        let mut plan = Traffic::new(fabric(4));
+        plan.add(List { flows: vec![flow(0, 0), flow(0, 5), flow(1, 0), flow(2, 0)] }).unwrap();
+        let starts = |plan: &Traffic| -> Vec<(NodeId, Time)> {
+            let flows = plan.sources(1).into_iter().flatten();
+            flows.map(|f| (f.src, f.start)).collect()
+        };
+        let right = starts(&plan);
+        let apart = Time::from_ns(300);
+        plan.set_clocks_apart(apart, 7);
+        let late = starts(&plan);
+        let by: Vec<Time> = right.iter().zip(&late).map(|(a, b)| b.1 - a.1).collect();
+        assert!(by.iter().all(|&by| by < apart), "{by:?}");
+        assert!(by[0] == by[1] && by[0] != by[2] && by[2] != by[3], "{by:?}");
+        plan.set_clocks_apart(apart, 8);
+        assert_ne!(starts(&plan), late);
+        plan.set_clocks_apart(Time::ZERO, 0);
+        assert_eq!(starts(&plan), right);
     }
 }

@@ -14,7 +14,7 @@ use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::machine::{describe, frame_time};
 use weir_live::run::{self, Settings};
-use weir_live::study::{Attempt, Bound, Cell, Class, Study, flows_csv, page, runs_csv};
+use weir_live::study::{APART, Attempt, Bound, Cell, Class, Study, flows_csv, page, runs_csv};
 use weir_paper::catalogue::{Paper, choose};
 use weir_paper::experiment::Experiment;
 use weir_paper::live::LiveStudy;
@@ -110,14 +110,14 @@ const SEED: u64 = 1;
 impl Maker<'_> {
     /// `None` if it was interrupted.
     fn make(&self) -> anyhow::Result<Option<Study>> {
-        let resolved = match live_cells::cells(self.live, self.paper, self.e, &overrides(self.args))
-        {
-            Ok(cells) => cells,
-            Err(problems) => {
-                self.terminal.problems(&problems);
-                bail!("{} cannot be put together", self.e.id);
-            }
-        };
+        let mut resolved =
+            match live_cells::cells(self.live, self.paper, self.e, &overrides(self.args)) {
+                Ok(cells) => cells,
+                Err(problems) => {
+                    self.terminal.problems(&problems);
+                    bail!("{} cannot be put together", self.e.id);
+                }
+            };
         let first = resolved.first().with_context(|| format!("{} has no cells", self.e.id))?;
         let dilations = match self.args.dilate.as_slice() {
             [] => self.live.dilations.clone(),
@@ -138,11 +138,13 @@ impl Maker<'_> {
         };
         let mut simulated = Vec::new();
         for cell in &resolved {
-            let (e, variant) = (&cell.resolved.experiment, seeded(cell));
-            let run = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
-            let figures = Figures::new(e, &run);
+            let run = simulated_run(cell)?;
+            let figures = Figures::new(&cell.resolved.experiment, &run);
             study.cells.push(self.cell(&resolved, cell, &figures));
             simulated.push(run);
+        }
+        for (i, cell) in resolved.iter_mut().enumerate() {
+            study.cells[i].apart = apart(cell, &simulated[i], bound.time())?;
         }
         for &dilation in &dilations {
             // one of each in turn: what else the machine does meets all of them
@@ -237,6 +239,7 @@ impl Maker<'_> {
             variant: cell.variant.clone(),
             at: at.join(", "),
             classes: numbers.into_iter().map(class).collect(),
+            apart: Vec::new(),
             attempts: Vec::new(),
         }
     }
@@ -285,6 +288,28 @@ impl Maker<'_> {
         }
         Ok(attempt)
     }
+}
+
+fn simulated_run(cell: &ResolvedCell) -> anyhow::Result<Run> {
+    let e = &cell.resolved.experiment;
+    Ok(weir_results::run::run(e, seeded(cell), &Meter::new(1), 0)?)
+}
+
+/// The simulation beside itself, with the clocks of its hosts apart by up to `bound`.
+fn apart(
+    cell: &mut ResolvedCell,
+    simulated: &Run,
+    bound: weir_core::Time,
+) -> anyhow::Result<Vec<SideBySide>> {
+    let mut sides = Vec::new();
+    for draw in 1..=APART {
+        cell.resolved.experiment.traffic.set_clocks_apart(bound, draw);
+        let other = simulated_run(cell)?;
+        let topology = &cell.resolved.experiment.topology;
+        sides.push(SideBySide::new(topology, &simulated.outcome, &other.outcome));
+    }
+    cell.resolved.experiment.traffic.set_clocks_apart(weir_core::Time::ZERO, 0);
+    Ok(sides)
 }
 
 /// The flows, ports or table that a number is of.

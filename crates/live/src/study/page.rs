@@ -1,6 +1,7 @@
 //! A study as a page of Markdown.
 
 use super::{Attempt, Bound, Cell, Study, WITHIN};
+use crate::compare::SideBySide;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use weir_core::format;
@@ -45,6 +46,7 @@ pub fn page(study: &Study, files: &str) -> String {
     );
     out.push_str(&beside(study));
     out.push_str(&differences(study));
+    out.push_str(&itself(study));
     if study.dilations.len() > 1 {
         out.push_str(&invariance(study));
     }
@@ -178,6 +180,59 @@ fn differences(study: &Study) -> String {
                 ],
             );
         }
+    }
+    out + "\n"
+}
+
+/// How far the simulation is from itself.
+fn itself(study: &Study) -> String {
+    if study.cells.iter().all(|cell| cell.apart.is_empty()) {
+        return String::new();
+    }
+    let mut out = format!(
+        "## The simulation beside itself\n\nThe same simulation, without any kernel, in which every host \
+         begins its flows late by a time of its own of less than {}: what hangs on the order in which frames of \
+         the same nanosecond meet. By so much a live run may differ that does everything right.\n\n",
+        format::time(study.bound.time())
+    );
+    heads(
+        &mut out,
+        &[
+            "",
+            "simulations",
+            "flows: median",
+            "90 %",
+            "largest",
+            "worst of a simulation: median",
+            "in order: median",
+            "largest",
+            "same flows held",
+            "PAUSEs, least to most",
+        ],
+    );
+    for cell in &study.cells {
+        let flows = Sorted::new(cell.apart.iter().flat_map(SideBySide::flow_differences));
+        let worst = Sorted::new(cell.apart.iter().filter_map(SideBySide::worst_flow));
+        let ranks = Sorted::new(cell.apart.iter().filter_map(SideBySide::worst_rank));
+        let same = cell.apart.iter().filter(|side| side.same_held()).count();
+        let sent = |side: &SideBySide| -> f64 { side.pauses.iter().filter_map(|p| p.live).sum() };
+        let pauses = Sorted::new(cell.apart.iter().map(sent));
+        let range = pauses.min().zip(pauses.max());
+        row(
+            &mut out,
+            &[
+                cell.name(),
+                cell.apart.len().to_string(),
+                or_dash(flows.percentile(P50).map(percent)),
+                or_dash(flows.percentile(P90).map(percent)),
+                or_dash(flows.max().map(percent)),
+                or_dash(worst.percentile(P50).map(percent)),
+                or_dash(ranks.percentile(P50).map(percent)),
+                or_dash(ranks.max().map(percent)),
+                format!("{same} of {}", cell.apart.len()),
+                or_dash(range.map(|(a, b)| format!("{a:.0} to {b:.0}"))),
+            ],
+        );
     }
     out + "\n"
 }

@@ -30,10 +30,12 @@ fn study() -> Study {
         paper: vec![("Table I, testbed".into(), 120e6)],
         simulated: Some(100e6),
     };
+    let apart = |fct| attempt(1000, fct, "").side.expect("it has one");
     let cell = Cell {
         variant: "PFC".into(),
         at: "burst = 30us".into(),
         classes: vec![class],
+        apart: vec![apart(99.0), apart(103.0), apart(106.0)],
         attempts: vec![
             attempt(1000, 102.0, ""),
             attempt(1000, 104.0, ""),
@@ -71,6 +73,16 @@ fn only_runs_that_kept_their_time_are_in_the_numbers() {
         page.contains("- 1 run: more than one frame in a thousand was later than the bound"),
         "{page}"
     );
+}
+
+#[test]
+fn the_simulation_stands_beside_itself() {
+    let page = page(&study(), "x-tb");
+    assert!(page.contains("a time of its own of less than 80.0 ns"), "{page}");
+    // flows: three times 0, and 1, 3 and 6 %
+    let row = "| PFC, burst = 30us | 3 | 0.00 % | 6.00 % | 6.00 % | 3.00 % | 3.00 % | 6.00 % \
+               | 3 of 3 | 5 to 5 |";
+    assert!(page.contains(row), "{page}");
 }
 
 #[test]
