@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use weir_coll::chakra::{self, ChakraError, Dependencies, Options, Traces, groups::Groups};
 use weir_coll::collective::{Algorithm, Collective, Operation, Plan};
+use weir_coll::graph::SendDone;
 use weir_coll::htsim;
 use weir_coll::program::{Action, Message, Program};
 use weir_coll::tasks::{Lane, Task, TaskRank, Workload, carry_out};
@@ -66,7 +67,9 @@ fn messages(mut ranks: Vec<Box<dyn Program>>) -> Vec<(u32, u32, u64)> {
 fn task_ranks(workload: Workload) -> Vec<Box<dyn Program>> {
     let workload = Arc::new(workload);
     (0..workload.ranks.len() as u32)
-        .map(|r| Box::new(TaskRank::new(Arc::clone(&workload), r, true)) as Box<dyn Program>)
+        .map(|r| {
+            Box::new(TaskRank::new(Arc::clone(&workload), r, SendDone::Sent)) as Box<dyn Program>
+        })
         .collect()
 }
 
@@ -197,7 +200,7 @@ fn a_lane_takes_one_task_at_a_time_and_the_lowest_id_first() {
     let gpu = |id| Node { id, kind: 4, duration: id, ..Node::default() };
     // file order is not the order of ids
     let workload = read(&[file(&[gpu(7), gpu(3), gpu(5)])]).expect("a trace");
-    let mut rank = TaskRank::new(Arc::new(workload), 0, false);
+    let mut rank = TaskRank::new(Arc::new(workload), 0, SendDone::Acked);
     let mut times = Vec::new();
     while !rank.is_done() {
         let actions: Vec<Action> = std::iter::from_fn(|| rank.poll()).collect();

@@ -129,13 +129,17 @@ pub const INFO: SchemeInfo = SchemeInfo {
         pfc::REFRESH,
     ],
     lossless: true,
-    ingress_bound: |values| match values.choice(&TRIGGER) {
-        Some("and") => IngressBound::Memory,
-        _ => IngressBound::Pauses,
+    ingress_bound: |values| {
+        let bounds = [("or", IngressBound::Pauses), ("and", IngressBound::Memory)];
+        values.one_of(&TRIGGER, &bounds)
     },
     many_paths: Ok(()),
     build,
 };
+
+fn is_strict(values: &Values) -> bool {
+    values.one_of(&INGRESS_TEST, &[("inclusive", false), ("strict", true)])
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Config {
@@ -164,7 +168,7 @@ struct Port {
 impl Port {
     /// All ports of a node.
     fn all(values: &Values, setup: &NodeSetup<'_>) -> Result<Vec<Self>, ParamError> {
-        let strict = values.choice(&INGRESS_TEST) == Some("strict");
+        let strict = is_strict(values);
         threshold::each_port(setup, |fixed| {
             Ok(Self {
                 levels: Levels::read(values, setup, fixed)?,
@@ -184,7 +188,7 @@ impl Config {
         if cut.of(1 << 32) > 1 << 32 {
             return Err(ParamError(format!("cut is {cut}: it must not exceed 1")));
         }
-        let strict = values.choice(&INGRESS_TEST) == Some("strict");
+        let strict = is_strict(values);
         if strict && fixed.is_none() && threshold::watches(setup) {
             return Err(ParamError("ingress-test = strict needs static thresholds".into()));
         }
@@ -192,9 +196,9 @@ impl Config {
             return Err(ParamError("ingress-test = strict needs an xon above zero".into()));
         }
         Ok(Self {
-            cut: (values.choice(&POLICY) == Some("stop-calibrate")).then_some(cut),
+            cut: values.one_of(&POLICY, &[("stop-max", None), ("stop-calibrate", Some(cut))]),
             max: values.bytes(&EGRESS_MAX).unwrap_or(Bytes::MAX),
-            both: values.choice(&TRIGGER) == Some("and"),
+            both: values.one_of(&TRIGGER, &[("or", false), ("and", true)]),
         })
     }
 }

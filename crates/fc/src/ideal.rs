@@ -103,7 +103,7 @@ impl Ideal {
         let plan = Plan::new(setup, Own { on_demand: true, ..Own::default() });
         Ok(Self {
             role: setup.role,
-            by_marks: values.choice(&RESUME) == Some("marks"),
+            by_marks: values.one_of(&RESUME, &[("level", false), ("marks", true)]),
             threshold: HopBdp::new(values, setup).scaled(factor),
             egresses: FlowTable::per_class(setup, &plan),
             nic: NicFlows::default(),

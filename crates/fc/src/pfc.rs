@@ -133,7 +133,8 @@ impl Pfc {
     /// PFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let quanta = values.integer(&PAUSE_QUANTA).expect("has a default") as u16;
-        let timed = values.choice(&TIMER) == Some("timed");
+        let meanings = [("timed", true), ("sticky", false)];
+        let timed = values.one_of(&TIMER, &meanings);
         if timed && matches!(values.get(&REFRESH), Some(Value::Choice(_))) {
             let what = "refresh cannot be never: timed pauses expire unless they are repeated \
                         (with timer = \"sticky\" it can)";
@@ -165,11 +166,8 @@ impl Pfc {
             lossless: setup.lossless,
             timed,
             quanta,
-            on_full: match values.choice(&ON_FULL) {
-                Some("drop") => Some(OnFull::Drop),
-                Some("stop") => Some(OnFull::Stop),
-                _ => None,
-            },
+            on_full: values
+                .optional_one_of(&ON_FULL, &[("drop", OnFull::Drop), ("stop", OnFull::Stop)]),
             ports,
         })
     }

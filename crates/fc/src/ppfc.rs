@@ -189,7 +189,8 @@ impl Ppfc {
     /// P-PFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let given = values.bytes(&INGRESS_FLOOR);
-        let paper = values.choice(&MODE) == Some("paper") && threshold::watches(setup);
+        let paper =
+            values.one_of(&MODE, &[("ofc", false), ("paper", true)]) && threshold::watches(setup);
         let (mode, floor, trends) = if paper {
             let Some(levels) = threshold::fixed(setup) else {
                 return Err(ParamError("mode = paper needs static thresholds".into()));

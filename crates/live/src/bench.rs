@@ -158,8 +158,7 @@ fn datagram(from: NodeId, to: NodeId, size: u64) -> Vec<u8> {
 /// Sends a frame again and again: as fast as it goes, or `rate` times a second. Returns frames per
 /// second.
 fn generate(namespace: &str, frame: &[u8], rate: Option<f64>, stop: &AtomicBool) -> f64 {
-    let Ok(socket) = crate::lab::enter(namespace).and_then(|()| sys::open("p0", false, 1 << 20))
-    else {
+    let Ok(socket) = crate::lab::enter(namespace).and_then(|()| sys::open_sending("p0")) else {
         return 0.0;
     };
     let began = real_time_ns();

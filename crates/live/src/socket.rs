@@ -34,9 +34,9 @@ struct Port {
 impl Port {
     fn open(name: &str) -> io::Result<Self> {
         Ok(Self {
-            receives: sys::open(name, true, BUFFER)?,
-            data: sys::open(name, false, BUFFER)?,
-            control: sys::open(name, false, BUFFER)?,
+            receives: sys::open_receiving(name, BUFFER)?,
+            data: sys::open_sending(name)?,
+            control: sys::open_sending(name)?,
             name: name.to_owned(),
             gone: false,
         })

@@ -131,14 +131,19 @@ impl Bound {
 }
 
 impl Cell {
-    /// Its runs with a dilation: those that count, or the others.
-    pub fn of(&self, dilation: u32, counts: bool) -> impl Iterator<Item = &Attempt> {
-        self.attempts.iter().filter(move |a| a.dilation == dilation && a.counts() == counts)
+    /// Its runs with a dilation that count.
+    pub fn valid(&self, dilation: u32) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(move |a| a.dilation == dilation && a.counts())
+    }
+
+    /// Its runs with a dilation that do not count.
+    pub fn invalid(&self, dilation: u32) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(move |a| a.dilation == dilation && !a.counts())
     }
 
     /// The metric of a class in all runs that count.
     fn live(&self, dilation: u32, class: usize) -> Sorted {
-        Sorted::new(self.of(dilation, true).filter_map(|a| a.classes.get(class).copied().flatten()))
+        Sorted::new(self.valid(dilation).filter_map(|a| a.classes.get(class).copied().flatten()))
     }
 
     /// `PFC`, or `BFC, source = discard`.

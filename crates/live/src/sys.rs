@@ -39,9 +39,9 @@ fn set<T>(fd: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> 
     Ok(())
 }
 
-/// Opens a packet socket on an interface of the thread's network namespace. One that only sends
-/// receives nothing.
-pub(crate) fn open(interface: &str, receives: bool, buffer: c_int) -> io::Result<OwnedFd> {
+/// A packet socket that is not bound yet, and the index of an interface of the thread's network
+/// namespace.
+fn packet_socket(interface: &str) -> io::Result<(OwnedFd, c_int)> {
     let name = CString::new(interface)?;
     // SAFETY: `name` ends with a zero byte.
     let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
@@ -54,29 +54,47 @@ pub(crate) fn open(interface: &str, receives: bool, buffer: c_int) -> io::Result
     set(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)?;
     set(&fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)?;
     set(&fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)?;
-    // the first is for root only, the second is limited by net.core.rmem_max
-    if receives && set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer).is_err() {
-        set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer)?;
-    }
-    let request = libc::packet_mreq {
-        mr_ifindex: index as c_int,
-        mr_type: libc::PACKET_MR_PROMISC as u16,
-        mr_alen: 0,
-        mr_address: [0; 8],
-    };
-    if receives {
-        set(&fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)?;
-    }
+    Ok((fd, index as c_int))
+}
+
+/// Binds a packet socket to an interface: it receives frames of this protocol.
+fn bind(fd: &OwnedFd, index: c_int, protocol: u16) -> io::Result<()> {
     // SAFETY: all bits zero is a valid sockaddr_ll.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = if receives { (libc::ETH_P_ALL as u16).to_be() } else { 0 };
-    address.sll_ifindex = index as c_int;
+    address.sll_protocol = protocol;
+    address.sll_ifindex = index;
     // SAFETY: the pointer and the length are those of `address`.
     check(unsafe {
         let pointer = std::ptr::from_ref(&address).cast();
         libc::bind(fd.as_raw_fd(), pointer, size_of::<libc::sockaddr_ll>() as u32)
     })?;
+    Ok(())
+}
+
+/// Opens a socket that receives all frames that come in by an interface, and keeps so many bytes
+/// until it is read.
+pub(crate) fn open_receiving(interface: &str, buffer: c_int) -> io::Result<OwnedFd> {
+    let (fd, index) = packet_socket(interface)?;
+    // the first is for root only, the second is limited by net.core.rmem_max
+    if set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer).is_err() {
+        set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer)?;
+    }
+    let request = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set(&fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)?;
+    bind(&fd, index, (libc::ETH_P_ALL as u16).to_be())?;
+    Ok(fd)
+}
+
+/// Opens a socket that sends by an interface and receives nothing.
+pub(crate) fn open_sending(interface: &str) -> io::Result<OwnedFd> {
+    let (fd, index) = packet_socket(interface)?;
+    bind(&fd, index, 0)?;
     Ok(fd)
 }
 

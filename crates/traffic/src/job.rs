@@ -184,9 +184,7 @@ impl Job {
                 let late = self.compute.saturating_add(self.delay_of(rank));
                 Box::new(Trainee::new(training.clone(), rank, late))
             }
-            Work::Tasks(workload, done) => {
-                Box::new(TaskRank::new(workload.clone(), rank, *done == SendDone::Sent))
-            }
+            Work::Tasks(workload, done) => Box::new(TaskRank::new(workload.clone(), rank, *done)),
         }
     }
 

@@ -150,7 +150,7 @@ impl Maker<'_> {
             // one of each in turn: what else the machine does meets all of them
             for _ in 0..study.wanted.1 {
                 for (i, cell) in resolved.iter().enumerate() {
-                    if study.cells[i].of(dilation, true).count() >= wanted {
+                    if study.cells[i].valid(dilation).count() >= wanted {
                         continue;
                     }
                     let attempt = self.attempt(cell, dilation, &simulated[i]);

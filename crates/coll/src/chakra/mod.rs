@@ -76,6 +76,13 @@ pub struct ChakraError {
     pub what: String,
 }
 
+/// How the nodes of a file are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Json,
+    Protobuf,
+}
+
 /// Traces that are being read, rank by rank.
 #[derive(Debug)]
 pub struct Traces {
@@ -93,17 +100,23 @@ impl Traces {
         if is_gzip(bytes) {
             // a buffer, because lengths are read byte by byte
             let mut unpacked = BufReader::with_capacity(1 << 16, Gunzip::new(bytes));
-            return self.read_as(file, &mut unpacked, false);
+            return self.read_as(Encoding::Protobuf, file, &mut unpacked);
         }
         // a message of this length would begin with the number of a field that does not exist
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         let json = first == Some(&b'{') && bytes.get(1).is_some_and(|b| b"\" \t\r\n}".contains(b));
-        self.read_as(file, &mut &bytes[..], json)
+        let encoding = if json { Encoding::Json } else { Encoding::Protobuf };
+        self.read_as(encoding, file, &mut &bytes[..])
     }
 
-    fn read_as(&mut self, file: &str, input: &mut dyn Read, json: bool) -> Result<(), ChakraError> {
+    fn read_as(
+        &mut self,
+        encoding: Encoding,
+        file: &str,
+        input: &mut dyn Read,
+    ) -> Result<(), ChakraError> {
         let mut rank = self.build.begin(file)?;
-        let read = if json {
+        let read = if encoding == Encoding::Json {
             let mut failed = None;
             let read = json::read(input, |node| {
                 let id = node.id;

@@ -157,6 +157,13 @@ impl Sizes {
     }
 }
 
+/// Whether a rank goes on with the next row while a collective is under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Overlap {
+    None,
+    WithRows,
+}
+
 struct Job<'a> {
     rows: &'a Rows,
     options: &'a Options,
@@ -189,7 +196,7 @@ impl Job<'_> {
             self.wait_for(row, input)?;
             let weight = self.rows.rows[row].weight;
             self.compute(weight.compute_ns)?;
-            self.collective(row, weight.collective, true)?;
+            self.collective(row, weight.collective, Overlap::WithRows)?;
         }
         Ok(())
     }
@@ -212,7 +219,7 @@ impl Job<'_> {
             self.disabled += 1;
             return Ok(());
         }
-        self.collective(row, part.collective, false)
+        self.collective(row, part.collective, Overlap::None)
     }
 
     fn then(&mut self, task: Task, lane: Lane) -> Result<u32, TooMuch> {
@@ -233,7 +240,7 @@ impl Job<'_> {
         &mut self,
         row: usize,
         collective: Option<Collective>,
-        beside: bool,
+        overlap: Overlap,
     ) -> Result<(), JobError> {
         let Some(collective) = collective else { return Ok(()) };
         let wrong =
@@ -259,12 +266,12 @@ impl Job<'_> {
             return Err(wrong(format!("more than {MOST_CALLS} collectives")));
         }
         self.workload.calls.push(Call { set, work });
-        let lane = if beside { Lane::Newest } else { Lane::Network };
+        let lane = if overlap == Overlap::WithRows { Lane::Newest } else { Lane::Network };
         let at = self.then(Task::Call(call as u32), lane)?;
         let update = Time::from_ps(self.rows.rows[row].update_ns.saturating_mul(1000));
         let after = self.tasks.task(Task::Calc(update.saturating_add(TURN)), Lane::Free)?;
         self.tasks.after(after, at)?;
-        if !beside {
+        if overlap == Overlap::None {
             self.before = Some(after);
         }
         Ok(())

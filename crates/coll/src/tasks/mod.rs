@@ -19,6 +19,7 @@ pub use edges::{Builder, Program, TooMuch};
 pub use rank::TaskRank;
 
 use crate::collective::{Collective, Plan, PlanError};
+use crate::graph::SendDone;
 use crate::program;
 use crate::simai::flows::{Flows, FlowsError, FlowsPlan};
 use std::sync::Arc;
@@ -249,7 +250,7 @@ pub fn carry_out(workload: &Arc<Workload>, most: u64) -> Result<u64, Vec<(u32, p
     use crate::program::{Action, Program as _};
     use std::collections::VecDeque;
     let mut ranks: Vec<TaskRank> = (0..workload.ranks.len() as u32)
-        .map(|rank| TaskRank::new(Arc::clone(workload), rank, false))
+        .map(|rank| TaskRank::new(Arc::clone(workload), rank, SendDone::Acked))
         .collect();
     let mut messages = VecDeque::new();
     let mut sent = 0;

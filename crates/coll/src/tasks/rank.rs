@@ -1,6 +1,7 @@
 //! The tasks of one rank, carried out.
 
 use super::{Lane, NO_CALL, TAGS, Task, Workload};
+use crate::graph::SendDone;
 use crate::matching::{Envelope, Waiting};
 use crate::program::{Action, Message, Program, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,8 +39,7 @@ struct Active {
 pub struct TaskRank {
     workload: Arc<Workload>,
     rank: u32,
-    /// Whether a message that has left counts as sent, before it is acknowledged.
-    sent_is_done: bool,
+    send_done: SendDone,
     states: Vec<State>,
     needs: Vec<u32>,
     complete: usize,
@@ -66,11 +66,11 @@ impl TaskRank {
     ///
     /// # Panics
     /// If the workload has no such rank.
-    pub fn new(workload: Arc<Workload>, rank: u32, sent_is_done: bool) -> Self {
+    pub fn new(workload: Arc<Workload>, rank: u32, send_done: SendDone) -> Self {
         let program = Arc::clone(&workload.ranks[rank as usize]);
         let mut this = Self {
             rank,
-            sent_is_done,
+            send_done,
             states: vec![State::Waits; program.steps.len()],
             needs: program.needs.clone(),
             complete: 0,
@@ -238,9 +238,9 @@ impl TaskRank {
         None
     }
 
-    fn sent(&mut self, op: u64, is_done: bool) {
-        let task = self.own(op, |_, _| {});
-        if let Some(index) = task.filter(|_| is_done)
+    /// A message of a task's own counts as sent.
+    fn send_completed(&mut self, op: u64) {
+        if let Some(index) = self.own(op, |_, _| {})
             && matches!(self.task(index).0, Task::Send { .. })
         {
             self.completed(index);
@@ -288,8 +288,8 @@ impl Program for TaskRank {
     fn on_sent(&mut self, op: u64) {
         if op >> 44 != u64::from(NO_CALL) {
             self.own(op, |program, op| program.on_sent(op));
-        } else {
-            self.sent(op, self.sent_is_done);
+        } else if self.send_done == SendDone::Sent {
+            self.send_completed(op);
         }
     }
 
@@ -297,7 +297,7 @@ impl Program for TaskRank {
         if op >> 44 != u64::from(NO_CALL) {
             self.own(op, |program, op| program.on_acked(op));
         } else {
-            self.sent(op, true);
+            self.send_completed(op);
         }
     }
 

@@ -40,6 +40,12 @@ pub(super) struct Parcel {
     pub(super) micro_batch: u64,
 }
 
+/// How long the two networks of a layer take in one pass.
+struct LayerTimes {
+    attention: Time,
+    feed_forward: Time,
+}
+
 /// What a step looks like from one rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
@@ -108,8 +114,8 @@ impl View<'_> {
         match self.pass(at.pass) {
             Some(pass) => {
                 let task = match at.task {
-                    0 => self.parcel(pass, true).map(Task::Receive),
-                    n if n == last => self.parcel(pass, false).map(Task::Send),
+                    0 => self.received(pass).map(Task::Receive),
+                    n if n == last => self.sent(pass).map(Task::Send),
                     n => self.of_layer(pass, (n - 1) / OF_LAYER, (n - 1) % OF_LAYER),
                 };
                 let next = match at.task < last {
@@ -125,19 +131,39 @@ impl View<'_> {
         }
     }
 
-    /// What a pass needs from another stage, or has for one.
-    fn parcel(&self, pass: Pass, receives: bool) -> Option<Parcel> {
+    fn stage_before(&self) -> Option<u32> {
+        self.stage().checked_sub(1)
+    }
+
+    fn stage_behind(&self) -> Option<u32> {
+        self.stage().checked_add(1).filter(|s| *s < self.training.pp)
+    }
+
+    /// What a pass needs from another stage.
+    fn received(&self, pass: Pass) -> Option<Parcel> {
+        let from = match pass {
+            Pass::Forward(_) => self.stage_before()?,
+            Pass::Backward(_) => self.stage_behind()?,
+        };
+        Some(self.parcel(pass, from))
+    }
+
+    /// What a pass has for another stage.
+    fn sent(&self, pass: Pass) -> Option<Parcel> {
+        let to = match pass {
+            Pass::Forward(_) => self.stage_behind()?,
+            Pass::Backward(_) => self.stage_before()?,
+        };
+        Some(self.parcel(pass, to))
+    }
+
+    fn parcel(&self, pass: Pass, other_stage: u32) -> Parcel {
+        let peer = self.training.in_stage(self.rank, other_stage);
         let (backward, micro_batch) = match pass {
             Pass::Forward(k) => (false, k),
             Pass::Backward(k) => (true, k),
         };
-        // what goes forward comes from the stage before, or goes to the one behind
-        let other = match backward == receives {
-            true => self.stage().checked_add(1).filter(|s| *s < self.training.pp)?,
-            false => self.stage().checked_sub(1)?,
-        };
-        let peer = self.training.in_stage(self.rank, other);
-        Some(Parcel { peer, backward, micro_batch })
+        Parcel { peer, backward, micro_batch }
     }
 
     /// The `nth` task of the `k`-th layer of a pass; backward passes begin with the last layer.
@@ -172,9 +198,9 @@ impl View<'_> {
         }
         match order[nth as usize - 2] {
             Part::Before => before(),
-            Part::Attention => Some(Task::Calc(self.part(backward, k, true))),
+            Part::Attention => Some(Task::Calc(self.times(pass, k).attention)),
             Part::Experts => experts(),
-            Part::FeedForward => Some(Task::Calc(self.part(backward, k, false))),
+            Part::FeedForward => Some(Task::Calc(self.times(pass, k).feed_forward)),
             Part::After => after(),
         }
     }
@@ -190,16 +216,15 @@ impl View<'_> {
         Some(Task::Collective(class, operation, Bytes::new(part)))
     }
 
-    /// How long the attention or the feed-forward network of the `k`-th layer of a pass takes.
-    fn part(&self, backward: bool, k: u64, attention: bool) -> Time {
+    fn times(&self, pass: Pass, k: u64) -> LayerTimes {
         let model = &self.training.model;
         let (forward, back) = self.training.passes(self.stage()).unwrap_or_default();
-        let pass = if backward { back } else { forward };
-        let layer = cut(pass.as_ps(), k, self.layers());
+        let whole = if let Pass::Backward(_) = pass { back } else { forward };
+        let layer = cut(whole.as_ps(), k, self.layers());
         let (own, all) = (model.attention_flop_per_token(), model.flop_per_token());
         // at most `layer`
         let own = (u128::from(layer) * own / all.max(1)) as u64;
-        Time::from_ps(if attention { own } else { layer - own })
+        LayerTimes { attention: Time::from_ps(own), feed_forward: Time::from_ps(layer - own) }
     }
 
     /// What gradients need once all passes are over.

@@ -138,6 +138,29 @@ impl Values {
         bool, Bool, bool);
     getter!(/// A word.
         choice, Choice, &'static str);
+    /// What the word of a choice means; `meanings` has every word of the parameter.
+    ///
+    /// # Panics
+    /// When the parameter is of another kind, or a word of it has no meaning: a mistake in its
+    /// owner's table.
+    pub fn optional_one_of<T: Copy>(&self, param: &Param, meanings: &[(&str, T)]) -> Option<T> {
+        let name = param.name;
+        let Kind::Choice(words) = param.kind else { panic!("parameter {name} is no choice") };
+        let meaning = |word: &str| meanings.iter().find(|(w, _)| *w == word).map(|(_, m)| *m);
+        let complete = words.iter().all(|word| meaning(word).is_some());
+        assert!(complete && words.len() == meanings.len(), "each word of {name} has a meaning");
+        self.choice(param).and_then(meaning)
+    }
+
+    /// The same for a parameter with a default.
+    ///
+    /// # Panics
+    /// Also when it has none: a mistake in its owner's table.
+    pub fn one_of<T: Copy>(&self, param: &Param, meanings: &[(&str, T)]) -> T {
+        let meaning = self.optional_one_of(param, meanings);
+        meaning.unwrap_or_else(|| panic!("parameter {} has no default", param.name))
+    }
+
     getter!(/// Words of a set.
         set_of, Set, Chosen);
 }
@@ -148,7 +171,24 @@ mod tests {
 
     const SIZE: Param = Param::new("size", Kind::Size(&[]), "68KB", "A size.");
     const MODE: Param = Param::new("mode", Kind::Choice(&["timed", "sticky"]), "timed", "A mode.");
+    const UNSAID: Param = Param::new("unsaid", Kind::Choice(&["a", "b"]), "", "No default.");
     const DERIVED: Param = Param::new("d", Kind::Time(&[]), "", "Derived.");
+
+    #[test]
+    fn a_word_means_what_its_owner_says() {
+        let mut v = Values::new();
+        let timed = |v: &Values| v.one_of(&MODE, &[("sticky", false), ("timed", true)]);
+        assert!(timed(&v));
+        v.set(&MODE, "sticky").unwrap();
+        assert!(!timed(&v));
+        assert_eq!(v.optional_one_of(&UNSAID, &[("a", 1), ("b", 2)]), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "each word of mode has a meaning")]
+    fn a_word_without_a_meaning_is_a_mistake_even_where_it_is_not_given() {
+        Values::new().one_of(&MODE, &[("timed", 1)]);
+    }
 
     #[test]
     fn a_default_stands_until_a_value_is_given() {

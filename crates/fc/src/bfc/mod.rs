@@ -38,7 +38,7 @@ mod told;
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, FlowTable, HopBdp, Keys, OWN_TIMERS, Own, Plan, SHARE, TABLE,
+    BUCKETS, Backstop, Draws, Flag, FlowTable, HopBdp, Keys, OWN_TIMERS, Own, Plan, SHARE, TABLE,
     active_with, flagged, place, tag,
 };
 use crate::{
@@ -48,7 +48,7 @@ use crate::{
 };
 use egress::{Egress, Entry};
 use heard::Heard;
-use told::Told;
+use told::{Resuming, Told};
 use weir_core::packet::flags;
 use weir_core::prefetch::prefetch;
 use weir_core::{
@@ -233,11 +233,12 @@ fn periods(values: &Values, bits: u32, hop: &HopBdp, setup: &NodeSetup<'_>) -> V
 impl Bfc {
     /// BFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
-        let frames = match values.choice(&FRAMES) {
-            Some("periodic") => Frames::Periodic,
-            Some("both") => Frames::Both,
-            _ => Frames::Immediate,
-        };
+        let meanings = [
+            ("immediate", Frames::Immediate),
+            ("periodic", Frames::Periodic),
+            ("both", Frames::Both),
+        ];
+        let frames = values.one_of(&FRAMES, &meanings);
         let bits = values.integer(&BITS).expect("has a default") as u32;
         let space = if frames == Frames::Immediate { TAGS } else { bits };
         let queues = values.integer(&QUEUES).expect("has a default") as u32;
@@ -264,13 +265,13 @@ impl Bfc {
             role: setup.role,
             queues,
             keys: Keys::new(values, DEFAULT_BUCKETS),
-            salt: (values.choice(&ASSIGNMENT) == Some("static")).then_some(static_salt),
+            salt: values.one_of(&ASSIGNMENT, &[("dynamic", None), ("static", Some(static_salt))]),
             pausing: is(values, &PAUSING),
             first_packets: first_packet,
             threshold: threshold(values, setup, hop, frames, &period),
             sticky,
             egresses: FlowTable::per_class(setup, &plan).into_iter().map(Egress::new).collect(),
-            told: Told::new(frames, space, period, values.choice(&RESUMING) == Some("paced")),
+            told: Told::new(frames, space, period, Resuming::read(values)),
             heard: Heard::new(setup.ports.len(), space),
             draws: Draws::new(setup.seed, INFO.name, setup.node),
             backstop: Backstop::new(values, setup)?,
@@ -444,14 +445,14 @@ impl FlowControl for Bfc {
         let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
         self.told.arrived(v.now, p.ingress, a);
         let (i, packets, queue) = self.enter(v, p, egress, class);
-        p.local_tag = tag(i, false);
+        p.local_tag = tag(i, Flag::Clear);
         if self.first_packets && p.has(flags::FIRST) {
             // never counted, so that no neighbour ever pauses the queue of first packets
             return if packets == 1 { self.plan.other(p.priority) } else { queue };
         }
         // a lone packet is no backlog
         if self.pausing && packets > 1 && self.should_count(v, p, egress, queue) {
-            p.local_tag = tag(i, true);
+            p.local_tag = tag(i, Flag::Set);
             self.count(v, p, egress, queue, a);
         }
         queue

@@ -1,7 +1,7 @@
 //! The pausing side: counters per upstream queue and the frames they cause.
 
-use super::{Frames, Timer};
-use crate::{Actions, HoldState, PortQueue};
+use super::{Frames, RESUMING, Timer};
+use crate::{Actions, HoldState, PortQueue, Values};
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
 
@@ -31,21 +31,35 @@ struct Pacer {
     next: Time,
 }
 
+/// How upstream queues are resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Resuming {
+    AtOnce,
+    Paced,
+}
+
+impl Resuming {
+    pub(super) fn read(values: &Values) -> Self {
+        let meanings = [("at-once", Self::AtOnce), ("paced", Self::Paced)];
+        values.one_of(&RESUMING, &meanings)
+    }
+}
+
 /// Pause counters of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Told {
     frames: Frames,
     space: u32,
     period: Vec<Time>,
-    paced: bool,
+    resuming: Resuming,
     ingresses: Vec<Ingress>,
     pacers: BTreeMap<PortQueue, Pacer>,
 }
 
 impl Told {
-    pub(super) fn new(frames: Frames, space: u32, period: Vec<Time>, paced: bool) -> Self {
+    pub(super) fn new(frames: Frames, space: u32, period: Vec<Time>, resuming: Resuming) -> Self {
         let ingresses = vec![Ingress::default(); period.len()];
-        Self { frames, space, period, paced, ingresses, pacers: BTreeMap::new() }
+        Self { frames, space, period, resuming, ingresses, pacers: BTreeMap::new() }
     }
 
     /// A packet came in by `ingress`: from now on the neighbour there gets bitmaps.
@@ -94,13 +108,13 @@ impl Told {
         a: &mut Actions,
     ) {
         let index = tag % self.space;
-        let paced = self.paced;
+        let resuming = self.resuming;
         let counter = self.counter(ingress, index);
         counter.count = counter.count.saturating_sub(1);
         if counter.count > 0 || !counter.paused {
             return;
         }
-        if !paced {
+        if resuming == Resuming::AtOnce {
             self.set(ingress, index, HoldState::Open, Reason::CountedGone, a);
         } else if !std::mem::replace(&mut counter.queued, true) {
             let pacer = self.pacers.entry(from).or_default();

@@ -38,7 +38,7 @@ mod tests;
 pub use crate::perflow::BACKSTOP;
 pub use crate::refresh::REFRESH;
 
-use crate::perflow::{Backstop, FlowTable, NicFlows, OWN_TIMERS, Own, Plan, place, tag};
+use crate::perflow::{Backstop, Flag, FlowTable, NicFlows, OWN_TIMERS, Own, Plan, place, tag};
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
@@ -189,7 +189,8 @@ impl Ffc {
         let lanes = values.integer(&LANES).expect("has a default") as u32;
         let own = Own { data: 1 + lanes, inspects_heads: true, ..Own::default() };
         let plan = Plan::new(setup, own);
-        let tuple = if values.choice(&KEY) == Some("5-tuple") { Tuple::Five } else { Tuple::Three };
+        let tuples = [("3-tuple", Tuple::Three), ("5-tuple", Tuple::Five)];
+        let tuple = values.one_of(&KEY, &tuples);
         let gather = values.time(&GATHER).expect("has a default");
         let paced = values.bool(&PACER).expect("has a default");
         let egress = |(i, flows): (usize, FlowTable<egress::Flow>)| {
@@ -356,7 +357,7 @@ impl FlowControl for Ffc {
         let name = self.tuple.name(p);
         let e = &mut self.egresses[at];
         let i = e.flow(self.tuple.key(name), name);
-        p.local_tag = tag(i, false);
+        p.local_tag = tag(i, Flag::Clear);
         if e.flows.at(i).is_some_and(|f| f.xoff && f.lane.is_none()) {
             e.take_lane(v.now, i, a);
         }

@@ -63,8 +63,8 @@ pub use crate::refresh::REFRESH;
 pub use params::{HOLD_ORIGINAL, N_ACTIVE, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, FlowTable, HopBdp, Keys, NicFlows, Own, Pairs, Plan, TABLE, flagged,
-    place, tag,
+    BUCKETS, Backstop, Draws, Flag, FlowTable, HopBdp, Keys, NicFlows, Own, Pairs, Plan, TABLE,
+    flagged, place, tag,
 };
 use crate::refresh::{Due, Refresh};
 use crate::{
@@ -289,7 +289,7 @@ impl FlowSail {
         a: &mut Actions,
     ) {
         let hit = met.is_some();
-        p.local_tag = tag(i, hit);
+        p.local_tag = tag(i, if hit { Flag::Set } else { Flag::Clear });
         if !hit && !self.reading.has(Reading::TwoCounters) {
             return;
         }

@@ -130,11 +130,8 @@ pub(super) enum Sharers {
 
 impl Sharers {
     pub(super) fn new(values: &Values) -> Self {
-        match values.choice(&N_ACTIVE) {
-            Some("unpaused") => Self::Unpaused,
-            Some("one") => Self::One,
-            _ => Self::Filled,
-        }
+        let meanings = [("filled", Self::Filled), ("unpaused", Self::Unpaused), ("one", Self::One)];
+        values.one_of(&N_ACTIVE, &meanings)
     }
 
     /// N_active of the port of `e` once a packet has joined `queue`, at least one.

@@ -52,13 +52,26 @@ impl Curve {
     }
 }
 
+/// What a neighbour is told of an ingress, as [`FEEDBACK`] says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    Buffer,
+    Time,
+    Conceptual,
+}
+
+impl Signal {
+    const WORDS: [(&'static str, Self); 3] =
+        [("buffer", Self::Buffer), ("time", Self::Time), ("conceptual", Self::Conceptual)];
+}
+
 /// What the parameters say, before they meet a port.
 pub(super) struct Plan<'a> {
     values: &'a Values,
     setup: &'a NodeSetup<'a>,
     /// `ofc` mode.
     pub(super) stops: bool,
-    pub(super) feedback: &'static str,
+    pub(super) signal: Signal,
 }
 
 impl<'a> Plan<'a> {
@@ -66,8 +79,8 @@ impl<'a> Plan<'a> {
         Self {
             values,
             setup,
-            stops: values.choice(&MODE) == Some("ofc"),
-            feedback: values.choice(&FEEDBACK).expect("has a default"),
+            stops: values.one_of(&MODE, &[("paper", false), ("ofc", true)]),
+            signal: values.one_of(&FEEDBACK, &Signal::WORDS),
         }
     }
 
@@ -116,24 +129,24 @@ impl<'a> Plan<'a> {
         let port = &self.setup.ports[i];
         let (rate, tau, b_m) = (port.rate, self.latency(port), self.end(i)?);
         let mut curve = Curve { rate, b_m, ..Curve::default() };
-        match self.feedback {
-            "buffer" if self.stops => {
+        match self.signal {
+            Signal::Buffer if self.stops => {
                 let first = self.below(&B_1, b_m, b_m - threshold::ALPHA.of(b_m))?;
                 let frame = self.setup.max_frame.get();
                 curve.stages = halving(first, b_m).take_while(|b| b_m - b >= frame).collect();
             }
-            "buffer" => {
+            Signal::Buffer => {
                 let first = self.below(&B_1, b_m, 2 * bytes_over(rate, tau))?;
                 let min = self.values.rate(&MIN_RATE).expect("has a default");
                 curve.stages = halving(first, b_m).take(stages(rate, min)).collect();
             }
-            "time" => {
+            Signal::Time => {
                 curve.period = self.values.time(&PERIOD).unwrap_or(tau);
                 port.check_interval(PERIOD.name, curve.period)?;
                 let slope = bytes_over(rate, sum_of_roots_squared(tau, curve.period));
                 curve.b_0 = self.below(&B_0, b_m, slope)?;
             }
-            _ => curve.b_0 = self.below(&B_0, b_m, bytes_over(rate, tau * 4))?,
+            Signal::Conceptual => curve.b_0 = self.below(&B_0, b_m, bytes_over(rate, tau * 4))?,
         }
         Ok(curve)
     }

@@ -44,7 +44,7 @@ use crate::{
     NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout,
     Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, threshold,
 };
-use curve::{Curve, Plan};
+use curve::{Curve, Plan, Signal};
 use weir_core::{
     Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate, Reason,
 };
@@ -130,10 +130,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
 };
 
 fn ingress_bound(values: &Values) -> IngressBound {
-    match values.choice(&MODE) {
-        Some("ofc") => IngressBound::Pauses,
-        _ => IngressBound::Slows,
-    }
+    let bounds = [("paper", IngressBound::Slows), ("ofc", IngressBound::Pauses)];
+    values.one_of(&MODE, &bounds)
 }
 
 /// Bytes per unit of an occupancy report.
@@ -204,19 +202,19 @@ impl Gfc {
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let plan = Plan::new(values, setup);
         let hysteresis = values.bytes(&DOWN_HYSTERESIS).expect("has a default").get();
-        let feedback = match plan.feedback {
-            "buffer" => Feedback::Stages { stops: plan.stops, hysteresis },
+        let feedback = match plan.signal {
+            Signal::Buffer => Feedback::Stages { stops: plan.stops, hysteresis },
             _ if plan.stops => {
                 return Err(ParamError("mode = ofc needs feedback = buffer".into()));
             }
-            "time" => Feedback::Periodic,
-            _ => Feedback::OnChange,
+            Signal::Time => Feedback::Periodic,
+            Signal::Conceptual => Feedback::OnChange,
         };
         // a stage says all its receiver needs; an occupancy means something only with the
         // thresholds it is measured by
         let needs_curve = match setup.role {
             Role::Switch => threshold::watches(setup),
-            Role::Nic => plan.feedback != "buffer",
+            Role::Nic => plan.signal != Signal::Buffer,
         };
         let ports = setup.ports.len();
         let refresh = Refresh::new(values, setup)?;

@@ -244,33 +244,39 @@ impl Config {
             return Err(ParamError("give xoff-congested or alpha, not both".into()));
         }
         let alpha = alpha.unwrap_or(threshold::ALPHA);
-        let word = |param| values.choice(param).expect("has a default");
         Ok(Self {
             xoff_congested: threshold::lower(XOFF_CONGESTED.name, given, alpha, setup)?,
-            key: if word(&FLOW_KEY) == "pair" { KeyKind::Pair } else { KeyKind::Flow },
+            key: values.one_of(&FLOW_KEY, &[("flow", KeyKind::Flow), ("pair", KeyKind::Pair)]),
             urgent_wildcard: values.bool(&URGENT_WILDCARD).expect("has a default"),
             rules: Rules {
-                rotation: match word(&ROTATION) {
-                    "back" => Rotation::Back,
-                    "modulo" => Rotation::Modulo,
-                    _ => Rotation::Swap,
-                },
-                during_drain: match word(&DURING_DRAIN) {
-                    "at-once" => DuringDrain::AtOnce,
-                    "whole-frames" => DuringDrain::WholeFrames,
-                    _ => DuringDrain::Pending,
-                },
-                origin_test: match word(&ORIGIN_TEST) {
-                    "receipt" => OriginTest::Receipt,
-                    _ => OriginTest::Mark,
-                },
+                rotation: values.one_of(
+                    &ROTATION,
+                    &[
+                        ("swap", Rotation::Swap),
+                        ("back", Rotation::Back),
+                        ("modulo", Rotation::Modulo),
+                    ],
+                ),
+                during_drain: values.one_of(
+                    &DURING_DRAIN,
+                    &[
+                        ("pending", DuringDrain::Pending),
+                        ("at-once", DuringDrain::AtOnce),
+                        ("whole-frames", DuringDrain::WholeFrames),
+                    ],
+                ),
+                origin_test: values.one_of(
+                    &ORIGIN_TEST,
+                    &[("mark", OriginTest::Mark), ("receipt", OriginTest::Receipt)],
+                ),
             },
-            resume_on_dequeue: word(&RESUME_TEST) == "dequeue",
-            pause_table: match word(&PAUSE_TABLE) {
-                "overwrite" => PauseTable::Overwrite,
-                _ => PauseTable::Union,
-            },
-            scope: if word(&SCOPE) == "port" { Scope::Port } else { Scope::Ingress },
+            resume_on_dequeue: values
+                .one_of(&RESUME_TEST, &[("dequeue", true), ("enqueue", false)]),
+            pause_table: values.one_of(
+                &PAUSE_TABLE,
+                &[("union", PauseTable::Union), ("overwrite", PauseTable::Overwrite)],
+            ),
+            scope: values.one_of(&SCOPE, &[("ingress", Scope::Ingress), ("port", Scope::Port)]),
         })
     }
 }

@@ -21,12 +21,13 @@ pub const BACKSTOP: Param = Param {
     doc: "pfc: PFC with the buffer's thresholds as a backstop; none: a full buffer drops packets.",
 };
 
+fn has_pfc(values: &Values) -> bool {
+    values.one_of(&BACKSTOP, &[("none", false), ("pfc", true)])
+}
+
 /// What bounds an ingress of a scheme that may have PFC behind it.
 pub(crate) fn ingress_bound(values: &Values) -> IngressBound {
-    match values.choice(&BACKSTOP) {
-        Some("pfc") => IngressBound::Pauses,
-        _ => IngressBound::Memory,
-    }
+    if has_pfc(values) { IngressBound::Pauses } else { IngressBound::Memory }
 }
 
 /// PFC, or nothing.
@@ -46,7 +47,7 @@ impl Backstop {
     }
 
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
-        if values.choice(&BACKSTOP) != Some("pfc") {
+        if !has_pfc(values) {
             return Ok(Self(None));
         }
         if setup.role == Role::Switch && *setup.thresholds == Thresholds::Pool {

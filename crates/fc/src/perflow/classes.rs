@@ -46,8 +46,12 @@ fn send<S: FlowControl>(b: &mut Bench<S>, priority: Priority, n: u32) -> QueueId
     *queues.last().expect("a packet")
 }
 
-fn flow_state(pause: bool, priority: Priority) -> ControlMessage {
-    ControlMessage::FlowState { pause, priority, flow: FlowId::new(NodeId(9), 0) }
+fn pause(priority: Priority) -> ControlMessage {
+    ControlMessage::FlowState { pause: true, priority, flow: FlowId::new(NodeId(9), 0) }
+}
+
+fn resume(priority: Priority) -> ControlMessage {
+    ControlMessage::FlowState { pause: false, priority, flow: FlowId::new(NodeId(9), 0) }
 }
 
 fn drain<S: FlowControl>(b: &mut Bench<S>) {
@@ -62,18 +66,18 @@ fn ideal_fc_has_a_queue_and_a_pause_for_each() {
     let mut b = bench(Ideal::new, &ideal::INFO, &[("hop-rtt", "5us")]);
     // six plain queues; priority 5, which comes first, has the even ones, 3 the odd ones
     assert_eq!((send(&mut b, P5, 1), send(&mut b, P3, 1)), (QueueId(6), QueueId(7)));
-    b.control(OUT, &flow_state(true, P3));
+    b.control(OUT, &pause(P3));
     assert!(!b.is_held(OUT, QueueId(6)) && b.is_held(OUT, QueueId(7)));
-    b.control(OUT, &flow_state(false, P5));
+    b.control(OUT, &resume(P5));
     assert!(b.is_held(OUT, QueueId(7)), "a resume of the other");
     b.link(OUT, LinkState::Down);
     assert!(!b.is_held(OUT, QueueId(7)));
     // two active queues: 12 500 B each
     send(&mut b, P3, 12);
-    assert_eq!(b.take_sent(), [(UP, flow_state(true, P3))]);
-    b.control(OUT, &flow_state(true, Priority::ALL[2]));
+    assert_eq!(b.take_sent(), [(UP, pause(P3))]);
+    b.control(OUT, &pause(Priority::ALL[2]));
     drain(&mut b);
-    assert_eq!(b.take_sent(), [(UP, flow_state(false, P3))]);
+    assert_eq!(b.take_sent(), [(UP, resume(P3))]);
     b.scheme().audit(&b.view(), Network::Drained).unwrap();
 }
 
@@ -82,16 +86,16 @@ fn flowsail_isolates_in_the_queues_of_the_priority() {
     let params = [("hop-rtt", "5us"), ("queues", "2")];
     let mut b = bench(FlowSail::new, &flowsail::INFO, &params);
     assert_eq!((send(&mut b, P5, 1), send(&mut b, P3, 1)), (OF_5[0], OF_3[0]));
-    b.control(OUT, &flow_state(true, P5));
+    b.control(OUT, &pause(P5));
     assert_eq!((send(&mut b, P5, 1), send(&mut b, P3, 1)), (OF_5[1], OF_3[0]));
     let held = |b: &Bench<FlowSail>| {
         [OF_5, OF_3].as_flattened().iter().map(|q| b.is_held(OUT, *q)).collect::<Vec<_>>()
     };
     assert_eq!(held(&b), [true, true, false, false]);
-    b.control(OUT, &flow_state(true, P3));
-    b.control(OUT, &flow_state(false, P5));
+    b.control(OUT, &pause(P3));
+    b.control(OUT, &resume(P5));
     assert_eq!(held(&b), [false, false, true, true]);
-    b.control(OUT, &flow_state(false, P3));
+    b.control(OUT, &resume(P3));
     drain(&mut b);
     // each priority has its entry, and a timer that releases it
     assert_eq!(b.scheme().state_size().tables[1], ("congested flow table", 13));

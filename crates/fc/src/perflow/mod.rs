@@ -44,12 +44,20 @@ pub(crate) const ONE_PATH: &str = "each egress port pauses and resumes a flow by
 /// Timer kinds from here on belong to the schemes, those below to the PFC behind them.
 pub(crate) const OWN_TIMERS: u8 = 16;
 
+/// What a scheme notes of a packet besides the place of its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Flag {
+    Clear = 0,
+    Set = 1,
+}
+
 /// A tag of a packet that contains the index of its flow in a table, if that fits, and `flag`. With
 /// it the scheme finds the flow again without a search.
 #[inline]
-pub(crate) fn tag(i: u32, flag: bool) -> u8 {
+pub(crate) fn tag(i: u32, flag: Flag) -> u8 {
     let place = if i < 127 { i as u8 + 1 } else { 0 };
-    place << 1 | u8::from(flag)
+    place << 1 | flag as u8
 }
 
 /// Where the flow of a packet with this [`tag`] was, if the tag says so.
@@ -112,9 +120,10 @@ mod tests {
 
     #[test]
     fn a_tag_holds_a_flag_and_a_place_that_fits() {
-        for (i, flag) in [(0, false), (0, true), (126, true), (127, false), (u32::MAX, true)] {
+        use Flag::{Clear, Set};
+        for (i, flag) in [(0, Clear), (0, Set), (126, Set), (127, Clear), (u32::MAX, Set)] {
             let tag = tag(i, flag);
-            assert_eq!((place(tag), flagged(tag)), ((i < 127).then_some(i), flag));
+            assert_eq!((place(tag), flagged(tag)), ((i < 127).then_some(i), flag == Set));
         }
         assert_eq!((place(0), flagged(0)), (None, false), "as packets come");
     }

@@ -89,16 +89,16 @@ impl Plan {
         self.layout.on_demand.push(OnDemand { group: 0, spec });
     }
 
-    fn add(&mut self, group: Group, priority: Priority, data: bool) {
+    fn add(&mut self, group: Group, spec: QueueSpec) {
         self.layout.groups.push(group);
-        let spec = QueueSpec { priority, data };
         self.layout.queues.extend((0..group.queues).map(|_| spec));
     }
 
     fn ahead(&mut self, priority: Priority, own: Own) {
         if own.ahead > 0 && self.class_of[priority.index()].is_some() {
             self.queue_of[priority.index()] = self.layout.queues.len() as u32;
-            self.add(Group { queues: own.ahead, quantum: None }, priority, false);
+            let spec = QueueSpec { priority, data: false };
+            self.add(Group { queues: own.ahead, quantum: None }, spec);
         }
     }
 
@@ -107,16 +107,16 @@ impl Plan {
         let first = self.layout.queues.len() as u32;
         let Some(class) = self.class_of[priority.index()] else {
             self.queue_of[priority.index()] = first;
-            return self.add(Group { queues: 1, quantum }, priority, false);
+            return self.add(Group { queues: 1, quantum }, QueueSpec { priority, data: false });
         };
+        let spec = QueueSpec { priority, data: true };
         if own.on_demand {
             let group = self.layout.groups.len() as u32;
-            let spec = QueueSpec { priority, data: true };
             self.layout.on_demand.push(OnDemand { group, spec });
-            return self.add(Group { queues: 0, quantum }, priority, true);
+            return self.add(Group { queues: 0, quantum }, spec);
         }
         self.classes[usize::from(class)].first = first;
-        self.add(Group { queues: own.data, quantum }, priority, true);
+        self.add(Group { queues: own.data, quantum }, spec);
     }
 
     pub(crate) fn layout(&self) -> QueueLayout {

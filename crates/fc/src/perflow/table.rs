@@ -34,7 +34,8 @@ pub(crate) struct Keys {
 impl Keys {
     /// As the parameters say; `buckets` is the default size of a hashed table.
     pub(crate) fn new(values: &Values, buckets: u64) -> Self {
-        let hashed = values.choice(&TABLE) == Some("hashed");
+        let meanings = [("exact", false), ("hashed", true)];
+        let hashed = values.one_of(&TABLE, &meanings);
         Self { buckets: hashed.then(|| values.integer(&BUCKETS).unwrap_or(buckets)) }
     }
 

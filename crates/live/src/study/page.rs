@@ -149,8 +149,8 @@ fn differences(study: &Study) -> String {
     );
     for cell in &study.cells {
         for &dilation in &study.dilations {
-            let valid: Vec<&Attempt> = cell.of(dilation, true).collect();
-            let all = valid.len() + cell.of(dilation, false).count();
+            let valid: Vec<&Attempt> = cell.valid(dilation).collect();
+            let all = valid.len() + cell.invalid(dilation).count();
             let flows = Sorted::new(valid.iter().flat_map(|a| a.differences()));
             let worst = Sorted::new(valid.iter().filter_map(|a| a.worst()));
             let ranks = Sorted::new(valid.iter().filter_map(|a| a.worst_rank()));
@@ -301,7 +301,7 @@ fn reasons(study: &Study) -> String {
     let mut why: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &study.cells {
         for &dilation in &study.dilations {
-            let runs: Vec<&Attempt> = cell.of(dilation, false).collect();
+            let runs: Vec<&Attempt> = cell.invalid(dilation).collect();
             for reason in runs.iter().flat_map(|a| &a.invalid) {
                 *why.entry(without_numbers(reason)).or_default() += 1;
             }
