@@ -91,7 +91,7 @@ pub(crate) fn read_alone(text: &str) -> (Sources, Diagnostics) {
     for claim in claim_read::read(&sources, id, &[&scope], &mut out) {
         let words = [claim.paper(), claim.quantity(), claim.rule_words()];
         assert!(words.iter().all(|w| !w.is_empty()), "{claim:?}");
-        let verdicts = judge::judge(0, &claim, &Tables::default(), true);
+        let verdicts = judge::judge(0, &claim, &Tables::default(), Mode::Quick);
         assert!(!verdicts.is_empty() || claim.of.is_empty(), "{claim:?}");
     }
     let root = parse(&sources, id, &mut out);

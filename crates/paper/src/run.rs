@@ -209,7 +209,7 @@ pub(super) fn judge_all(
 ) -> Vec<Verdict> {
     let own = |(_, claim): &(usize, &Claim)| claim.experiment == e.id;
     let claims = paper.claims.iter().enumerate().filter(own);
-    claims.flat_map(|(i, claim)| judge(i, claim, library, mode == Mode::Quick)).collect()
+    claims.flat_map(|(i, claim)| judge(i, claim, library, mode)).collect()
 }
 
 fn collect_one<'a>(

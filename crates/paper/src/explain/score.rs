@@ -2,7 +2,6 @@
 
 use super::search::{Phase, Study};
 use crate::claim::{Claim, Operand, Rule};
-use crate::experiment::Mode;
 use crate::explanation::{Combination, Explanation};
 use crate::judge::{Library, Response, judge, response};
 use crate::verdict::{Outcome, Verdict};
@@ -99,17 +98,17 @@ pub fn score(
     phase: Phase,
     combinations: &[Combination],
 ) -> Vec<Scored> {
-    let quick = phase.mode() == Mode::Quick;
+    let mode = phase.mode();
     let mut all = Vec::new();
     for combination in combinations {
         let (mut verdicts, mut responses) = (Vec::new(), Vec::new());
         for s in claims {
             let claim = substituted(&s.claim, study.explanation, combination);
-            let mut verdict = judge(s.index, &claim, library, quick).remove(0);
+            let mut verdict = judge(s.index, &claim, library, mode).remove(0);
             verdict.measured = named_as_before(&verdict.measured, &s.claim, &claim);
             verdict.why = named_as_before(&verdict.why, &s.claim, &claim);
             verdicts.push(verdict);
-            responses.push(response(&claim, library, quick));
+            responses.push(response(&claim, library, mode));
         }
         all.push(Scored { combination: combination.clone(), verdicts, responses });
     }

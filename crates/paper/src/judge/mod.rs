@@ -16,6 +16,7 @@ mod words;
 
 use super::claim::{Claim, Operand, Rule};
 use super::claim_rules::operand;
+use super::experiment::Mode;
 use super::tables::{Cell, Tables};
 use super::verdict::{Outcome, Verdict};
 use estimate::{Estimator, LEVEL, Nature};
@@ -40,9 +41,9 @@ impl Library for Tables {
     }
 }
 
-/// Judges a claim: one verdict, or one for each of several `of`s. `quick` says that points may be
+/// Judges a claim: one verdict, or one for each of several `of`s. In a quick run points may be
 /// left out on purpose.
-pub fn judge(index: usize, claim: &Claim, library: &dyn Library, quick: bool) -> Vec<Verdict> {
+pub fn judge(index: usize, claim: &Claim, library: &dyn Library, mode: Mode) -> Vec<Verdict> {
     let of: Vec<&[Operand]> = match &claim.rule {
         Rule::Ordering { order, .. } => vec![order.as_slice()],
         Rule::NotMeasured { .. } => vec![&[]],
@@ -62,12 +63,12 @@ pub fn judge(index: usize, claim: &Claim, library: &dyn Library, quick: bool) ->
             verdict.outcome = Outcome::NotMeasured(why.clone());
             return verdict;
         }
-        match Data::new(claim, of, library, quick) {
+        match Data::new(claim, of, library, mode) {
             Err(outcome) => verdict.outcome = outcome,
             Ok(data) => {
                 fill(&mut verdict, claim, of, &data);
                 if claim.steady {
-                    look_at_window(&mut verdict, steady::of(&data.operands, library), quick);
+                    look_at_window(&mut verdict, steady::of(&data.operands, library), mode);
                 }
             }
         }
@@ -78,7 +79,7 @@ pub fn judge(index: usize, claim: &Claim, library: &dyn Library, quick: bool) ->
 
 /// Numbers that do not come from a stationary window say nothing about a steady state. Quick runs
 /// are too short to be refused for it.
-fn look_at_window(verdict: &mut Verdict, found: steady::Found, quick: bool) {
+fn look_at_window(verdict: &mut Verdict, found: steady::Found, mode: Mode) {
     verdict.window = found.window;
     verdict.warm_up_ps = found.warm_up_ps;
     if found.unfinished > 0.0 {
@@ -89,7 +90,7 @@ fn look_at_window(verdict: &mut Verdict, found: steady::Found, quick: bool) {
     let not_stationary =
         found.window.fails().then(|| format!("{}: {}", found.window.name(), found.why));
     if let Some(why) = not_stationary.or(found.no_percentile)
-        && !quick
+        && mode == Mode::Full
     {
         verdict.why = String::new();
         verdict.outcome = Outcome::NotMeasured(why);
@@ -216,12 +217,12 @@ impl Data {
         claim: &Claim,
         of: &[Operand],
         library: &dyn Library,
-        quick: bool,
+        mode: Mode,
     ) -> Result<Self, Outcome> {
         let operands = operands(claim, of, library);
-        let left_out = |why: String| match quick {
-            true => Outcome::LeftOut(why),
-            false => Outcome::Missing(why),
+        let left_out = |why: String| match mode {
+            Mode::Quick => Outcome::LeftOut(why),
+            Mode::Full => Outcome::Missing(why),
         };
         let across = operands.iter().any(|o| o.experiment != operands[0].experiment);
         let mut cells: Vec<Vec<Cell>> = Vec::new();

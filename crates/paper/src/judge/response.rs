@@ -3,6 +3,7 @@
 use super::estimate::Nature;
 use super::{Data, Library};
 use crate::claim::{Claim, Operand, Rule};
+use crate::experiment::Mode;
 
 /// What a claim compares, one number per seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,13 +20,13 @@ pub struct Response {
 /// is none, as a logarithm whose mean over points is taken. An order is its first over its last; a
 /// contrast is what it is here less what it is there. Shares of runs and numbers that may be 0 are
 /// differences instead. `None` where numbers are missing.
-pub(crate) fn response(claim: &Claim, library: &dyn Library, quick: bool) -> Option<Response> {
+pub(crate) fn response(claim: &Claim, library: &dyn Library, mode: Mode) -> Option<Response> {
     let of: &[Operand] = match &claim.rule {
         Rule::Ordering { order, .. } => order,
         Rule::NotMeasured { .. } => return None,
         _ => claim.of.get(..1)?,
     };
-    let data = Data::new(claim, of, library, quick).ok()?;
+    let data = Data::new(claim, of, library, mode).ok()?;
     let share = data.operands.iter().any(|o| Nature::of(&o.select.metric) == Nature::Share);
     let log = !share && data.cells.iter().flatten().flatten().all(|x| *x > 0.0);
     let scale = |x: f64| if log { libm::log(x) } else { x };
@@ -96,7 +97,7 @@ mod tests {
              paper = 2",
             "kind = \"ordering\"\norder = [\"A\", \"B\"]\nover = \"load\"",
         ] {
-            let found = response(&claim(keys), &tables, true).expect("numbers");
+            let found = response(&claim(keys), &tables, Mode::Quick).expect("numbers");
             assert!(found.log && !found.exact);
             let expected = [libm::log(4.0), libm::log(8.0) / 2.0];
             for (x, y) in found.numbers.iter().zip(expected) {
@@ -111,7 +112,7 @@ mod tests {
             &[("A", &["1"], &[0.0, 4.0]), ("B", &["1"], &[3.0, 3.0])];
         let tables = Tables::by_hand(&["load"], "fct_mean_ps", cells);
         let keys = "kind = \"equal\"\nof = \"A\"\nagainst = \"B\"\nat = { load = 1 }";
-        let found = response(&claim(keys), &tables, true).expect("numbers");
+        let found = response(&claim(keys), &tables, Mode::Quick).expect("numbers");
         assert_eq!((found.log, found.numbers), (false, vec![-3.0, 1.0]));
     }
 }

@@ -5,6 +5,7 @@ mod rules;
 use super::judge;
 use crate::claim::Claim;
 use crate::claim_read;
+use crate::experiment::Mode;
 use crate::select::Scope;
 use crate::tables::Tables;
 use crate::verdict::{Outcome, Verdict};
@@ -53,7 +54,7 @@ fn at_60(text: &str, numbers: &[(&str, f64)]) -> Verdict {
     let cells: Vec<_> = numbers.iter().map(|(v, x)| (*v, vec![*x])).collect();
     let cells: Vec<_> = cells.iter().map(|(v, x)| (*v, &["60"][..], x.as_slice())).collect();
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
-    judge(0, &claim(&text), &exact(tables), false).remove(0)
+    judge(0, &claim(&text), &exact(tables), Mode::Full).remove(0)
 }
 
 /// Over loads 40, 60 and 80: three numbers per variant, without randomness.
@@ -69,7 +70,7 @@ fn over_load(text: &str, numbers: &[(&str, [f64; 3])]) -> Verdict {
     let cells: Vec<_> =
         all.iter().zip(&values).map(|((v, _, x), at)| (*v, &at[..], x.as_slice())).collect();
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
-    judge(0, &claim(&text), &exact(tables), false).remove(0)
+    judge(0, &claim(&text), &exact(tables), Mode::Full).remove(0)
 }
 
 const YES: Outcome = Outcome::Judged(Judgement::Reproduced);
@@ -249,7 +250,7 @@ fn a_straight_line_is_hardly_curved() {
 #[test]
 fn what_is_not_measured_says_why() {
     let claim = read("kind = \"not-measured\"\nwhy = \"no such switch\"").expect("a claim");
-    let v = judge(0, &claim, &Tables::default(), false).remove(0);
+    let v = judge(0, &claim, &Tables::default(), Mode::Full).remove(0);
     assert_eq!(v.outcome, Outcome::NotMeasured("no such switch".into()));
 }
 
@@ -258,7 +259,7 @@ fn several_readings_are_several_verdicts() {
     let claim = claim("kind = \"value\"\nat = { load = 60 }\nof = [\"A\", \"B\"]\npaper = 2.0");
     let cells: [(&str, &[&str], &[f64]); 2] = [("A", &["60"], &[2.0]), ("B", &["60"], &[9.0])];
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
-    let all = judge(3, &claim, &exact(tables), false);
+    let all = judge(3, &claim, &exact(tables), Mode::Full);
     let found: Vec<_> = all.iter().map(|v| (v.claim, v.reading.as_str(), &v.outcome)).collect();
     assert_eq!(found, [(3, "A", &YES), (3, "B", &NO)]);
 }
@@ -276,7 +277,7 @@ fn a_number_that_is_missing_is_said_and_never_left_out() {
     let text = format!("at = {{ load = 60 }}\n{text}");
     let cells: [(&str, &[&str], &[f64]); 1] = [("A", &["60"], &[1.0])];
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
-    let quick = judge(0, &claim(&text), &tables, true).remove(0).outcome;
+    let quick = judge(0, &claim(&text), &tables, Mode::Quick).remove(0).outcome;
     assert_eq!(quick, Outcome::LeftOut("there are no runs of B (load = 60)".into()));
 }
 
@@ -288,7 +289,7 @@ fn random(text: &str, cells: &[(&str, &[f64])]) -> Verdict {
     let text = format!("at = {{ load = 60 }}\n{text}");
     let cells: Vec<_> = cells.iter().map(|(v, x)| (*v, &["60"][..], *x)).collect();
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
-    judge(0, &claim(&text), &tables, false).remove(0)
+    judge(0, &claim(&text), &tables, Mode::Full).remove(0)
 }
 
 #[test]
@@ -349,7 +350,7 @@ fn seeds_that_agree_are_said_to_and_declared_ones_must() {
     let cells: [(&str, &[&str], &[f64]); 1] = [("A", &["60"], &[2.0, 2.1])];
     let tables = exact(Tables::by_hand(&["load"], "slowdown_mean", &cells));
     let claim = claim(&format!("at = {{ load = 60 }}\n{text}"));
-    let v = judge(0, &claim, &tables, false).remove(0);
+    let v = judge(0, &claim, &tables, Mode::Full).remove(0);
     assert_eq!((v.outcome, v.why.as_str()), (OPEN, "declared deterministic, but the seeds differ"));
 }
 
@@ -375,7 +376,7 @@ fn maxima_are_medians_and_need_six_seeds() {
     let judged = |numbers: &[f64]| {
         let cells: [(&str, &[&str], &[f64]); 1] = [("A", &["60"], numbers)];
         let tables = Tables::by_hand(&["load"], "slowdown_max", &cells);
-        judge(0, &read(text).unwrap_or_else(|e| panic!("{e}")), &tables, false).remove(0)
+        judge(0, &read(text).unwrap_or_else(|e| panic!("{e}")), &tables, Mode::Full).remove(0)
     };
     let v = judged(&maxima);
     let words = "median of maxima 512 [476, 544], largest 560 (10 runs)";
@@ -398,7 +399,7 @@ fn shares_of_runs_are_counts_within_seeds() {
     let text = "metric = \"deadlock\"\nat = { load = 60 }\nkind = \"reduction\"\nof = \"A\"\n\
         against = \"B\"\npaper = 0.45";
     let claim = read(text).unwrap_or_else(|e| panic!("{e}"));
-    let v = judge(0, &claim, &tables, false).remove(0);
+    let v = judge(0, &claim, &tables, Mode::Full).remove(0);
     assert_eq!(v.outcome, YES);
     assert_eq!(v.measured, "168 of 1000 against 312: 46.2 % fewer [39.6, 52.0]");
 }
@@ -442,13 +443,13 @@ fn a_gain_is_compared_with_that_of_another_experiment() {
              than = \"Y\"\ndirection = \"{direction}\""
         )
     };
-    let v = judge(0, &claim(&text("larger")), &two, false).remove(0);
+    let v = judge(0, &claim(&text("larger")), &two, Mode::Full).remove(0);
     assert_eq!((&v.outcome, v.seeds), (&YES, 3), "{v:?}");
     assert!(v.measured.starts_with("+40"), "{}", v.measured);
-    assert_eq!(judge(0, &claim(&text("smaller")), &two, false).remove(0).outcome, NO);
+    assert_eq!(judge(0, &claim(&text("smaller")), &two, Mode::Full).remove(0).outcome, NO);
     let ordering = "at = { load = 60 }\nkind = \"ordering\"\n\
         order = [\"A\", { variant = \"A\", experiment = \"Y\" }]";
-    let v = judge(0, &claim(ordering), &two, false).remove(0);
+    let v = judge(0, &claim(ordering), &two, Mode::Full).remove(0);
     assert_eq!((v.outcome, v.paper.as_str()), (YES, "A < A (Y)"));
     assert!(v.rows[1].starts_with("Y: variant=A load=60 [slowdown_mean]"), "{:?}", v.rows);
 }
@@ -468,7 +469,7 @@ fn a_gain_is_compared_with_that_in_another_metric() {
         metric = \"slowdown_p99\"\nthan = \"Y\"\nthan-metric = \"slowdown_p50\"\n\
         direction = \"larger\"";
     let claim = read(text).unwrap_or_else(|e| panic!("{e}"));
-    let v = judge(0, &claim, &two, false).remove(0);
+    let v = judge(0, &claim, &two, Mode::Full).remove(0);
     assert_eq!(v.outcome, YES, "{v:?}");
     assert!(v.rows.iter().any(|r| r.contains("[slowdown_p50]")), "{:?}", v.rows);
     assert!(claim.quantity().ends_with("here and in Y (slowdown_p50)"), "{}", claim.quantity());

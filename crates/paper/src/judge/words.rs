@@ -80,8 +80,22 @@ fn bracketed(unit: Unit, e: &Estimate, behind: &str) -> String {
     format!("{number}{behind} [{}, {}]", end(e.interval.low), end(e.interval.high))
 }
 
+/// Whether a number compares operands seed by seed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pairing {
+    Paired,
+    None,
+}
+
+impl Pairing {
+    /// That of the operands of a claim: several are compared, one stands alone.
+    fn of(data: &Data) -> Self {
+        if data.cells.len() > 1 { Self::Paired } else { Self::None }
+    }
+}
+
 /// What stands behind a number: `(paired, 5 seeds)`.
-fn basis(data: &Data, paired: bool, e: &Estimate) -> String {
+fn basis(data: &Data, pairing: Pairing, e: &Estimate) -> String {
     if data.deterministic {
         return "(exact, no randomness)".to_owned();
     }
@@ -90,7 +104,10 @@ fn basis(data: &Data, paired: bool, e: &Estimate) -> String {
         true => format::plural(seeds, "identical run"),
         false => format::plural(seeds, "seed"),
     };
-    if paired { format!("(paired, {what})") } else { format!("({what})") }
+    match pairing {
+        Pairing::Paired => format!("(paired, {what})"),
+        Pairing::None => format!("({what})"),
+    }
 }
 
 /// `15.5 % less [10.8, 20.0]`, `4.2 % more [-1.0, 9.4]`; runs are fewer.
@@ -129,21 +146,21 @@ fn number(claim: &Claim, data: &Data, e: &Estimate) -> String {
 /// One number with its interval.
 pub(super) fn estimate(claim: &Claim, data: &Data, found: &Found) -> String {
     let e = &found.estimate;
-    let paired = data.cells.len() > 1;
+    let pairing = Pairing::of(data);
     let nature = data.estimator(&[0]).nature;
     let words = number(claim, data, e);
-    let basis = basis(data, paired, e);
+    let basis = basis(data, pairing, e);
     let one = data.points.len() == 1;
     let samples = &data.cells[0][0];
-    match (nature, paired) {
-        (Nature::Maximum, false) if one && !data.deterministic => {
+    match (nature, pairing) {
+        (Nature::Maximum, Pairing::None) if one && !data.deterministic => {
             let largest = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let (size, _) = scale(unit(claim.metric()), e.value);
             let digits = decimals(e.value / size, e.interval.half_width() / size);
             let largest = fixed(largest / size, digits);
             format!("median of maxima {words}, largest {largest} ({} runs)", samples.len())
         }
-        (Nature::Share, false) if one => {
+        (Nature::Share, Pairing::None) if one => {
             let hits = samples.iter().filter(|x| **x != 0.0).count();
             match hits {
                 0 => {
@@ -153,11 +170,11 @@ pub(super) fn estimate(claim: &Claim, data: &Data, found: &Found) -> String {
                 _ => format!("{hits} of {}: {words}", samples.len()),
             }
         }
-        (Nature::Share, true) if one && data.cells.len() == 2 => {
+        (Nature::Share, Pairing::Paired) if one && data.cells.len() == 2 => {
             let hits = |i: usize| data.cells[i][0].iter().filter(|x| **x != 0.0).count();
             format!("{} of {} against {}: {words}", hits(0), samples.len(), hits(1))
         }
-        (Nature::Mean, false)
+        (Nature::Mean, Pairing::None)
             if one && !data.deterministic && samples.iter().all(|x| *x == 0.0) =>
         {
             // nothing in any run says only so much about runs that were not made
@@ -175,7 +192,7 @@ pub(super) fn span(claim: &Claim, data: &Data, all: &[Estimate]) -> String {
     let high = all.iter().copied().reduce(|a, b| if b.value > a.value { b } else { a });
     let (Some(low), Some(high)) = (low, high) else { return String::new() };
     let word = |e: &Estimate| number(claim, data, e);
-    let basis = basis(data, data.cells.len() > 1, &high);
+    let basis = basis(data, Pairing::of(data), &high);
     match low == high {
         true => format!("{} {basis}", word(&low)),
         false => format!("{} to {} {basis}", word(&low), word(&high)),
@@ -195,7 +212,7 @@ pub(super) fn points(data: &Data, all: &[Estimate]) -> String {
     let low = all.iter().reduce(|a, b| if b.value < a.value { b } else { a });
     let high = all.iter().reduce(|a, b| if b.value > a.value { b } else { a });
     let (Some(low), Some(high)) = (low, high) else { return String::new() };
-    let basis = basis(data, true, high);
+    let basis = basis(data, Pairing::Paired, high);
     match all.len() {
         1 => format!("{} {basis}", word(low)),
         _ => format!("{} to {} {basis}", word(low), word(high)),
@@ -204,12 +221,16 @@ pub(super) fn points(data: &Data, all: &[Estimate]) -> String {
 
 /// By how much the largest of several means exceeds the smallest.
 pub(super) fn more(data: &Data, e: &Estimate) -> String {
-    format!("{} {}", bracketed(Unit::Share, e, ""), basis(data, true, e))
+    format!("{} {}", bracketed(Unit::Share, e, ""), basis(data, Pairing::Paired, e))
 }
 
 /// How far a line is from straight.
 pub(super) fn curved(data: &Data, e: &Estimate) -> String {
-    format!("curved by {} of its range {}", bracketed(Unit::Share, e, ""), basis(data, false, e))
+    format!(
+        "curved by {} of its range {}",
+        bracketed(Unit::Share, e, ""),
+        basis(data, Pairing::None, e)
+    )
 }
 
 /// Why an interval does not decide.

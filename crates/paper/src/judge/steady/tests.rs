@@ -4,6 +4,7 @@ use super::super::judge;
 use super::Window;
 use crate::claim::Claim;
 use crate::claim_read;
+use crate::experiment::Mode;
 use crate::select::Scope;
 use crate::tables::Tables;
 use crate::verdict::{Outcome, Verdict};
@@ -67,7 +68,7 @@ fn tables(series: [Starts; 3]) -> Tables {
 }
 
 fn judged(series: [Starts; 3]) -> Verdict {
-    judge(0, &claim(""), &tables(series), false).remove(0)
+    judge(0, &claim(""), &tables(series), Mode::Full).remove(0)
 }
 
 fn three(slowdowns: &[u64], warm_up_us: u64) -> [Starts; 3] {
@@ -182,7 +183,7 @@ fn flows_that_did_not_finish_are_never_left_out_silently() {
         for (seed, starts) in series.into_iter().enumerate() {
             tables.add_series(&["A".to_owned(), (seed + 1).to_string()], starts).expect("a run");
         }
-        judge(0, &claim, &tables, false).remove(0)
+        judge(0, &claim, &tables, Mode::Full).remove(0)
     };
     let mean = judged("slowdown_mean", 1);
     assert_eq!(mean.outcome, Outcome::Judged(Judgement::Reproduced), "{}", mean.reason());
@@ -199,11 +200,11 @@ fn flows_that_did_not_finish_are_never_left_out_silently() {
 #[test]
 fn only_full_runs_of_steady_claims_are_refused() {
     let tables = tables(three(&RISES, 15));
-    let judged = |text: &str, quick| judge(0, &claim(text), &tables, quick).remove(0);
-    let quick = judged("", true);
+    let judged = |text: &str, mode| judge(0, &claim(text), &tables, mode).remove(0);
+    let quick = judged("", Mode::Quick);
     assert_eq!(quick.outcome, Outcome::Judged(Judgement::Reproduced));
     assert_eq!(quick.window, Window::NotStationary, "and it is said");
-    let whole = judged("steady = false", false);
+    let whole = judged("steady = false", Mode::Full);
     assert_eq!((whole.window, whole.warm_up_ps), (Window::Terminating, None));
     assert_eq!(whole.outcome, Outcome::Judged(Judgement::Reproduced));
     assert!(claim("").possible.names().contains(&"not measured (no stationary window)"));
@@ -215,7 +216,7 @@ fn without_a_series_a_verdict_says_that_its_window_was_not_checked() {
     let mut tables =
         Tables::by_hand(&[], "slowdown_mean", &[("A", &[][..], &[49.0, 50.0, 51.0][..])]);
     tables.steady = true;
-    let verdict = judge(0, &claim(""), &tables, false).remove(0);
+    let verdict = judge(0, &claim(""), &tables, Mode::Full).remove(0);
     assert_eq!(verdict.outcome, Outcome::Judged(Judgement::Reproduced));
     assert_eq!(verdict.window, Window::NotChecked);
 }
