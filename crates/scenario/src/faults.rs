@@ -37,9 +37,7 @@ pub(crate) fn read(item: &Item, out: &mut Diagnostics) -> Option<FaultSpec> {
     let at = f.item("link").map(|item| item.span);
     let ends = ends(&mut f, at);
     let towards = f.text("towards");
-    let word = f.choice("message");
-    let kinds = MessageKind::ALL;
-    let kind = kinds.iter().find(|(name, _)| *name == word.value).map_or(MessageKind::Any, |k| k.1);
+    let message = f.one_of("message", MessageKind::ALL);
     let (what, which) = (what(&mut f), which(&mut f));
     let (from, until) = (f.time("from"), f.time_or_word("until"));
     let until = match until.value {
@@ -51,16 +49,7 @@ pub(crate) fn read(item: &Item, out: &mut Diagnostics) -> Option<FaultSpec> {
         Or::Is(end) => Some(end),
         Or::Word(_) => None,
     };
-    Some(FaultSpec {
-        ends: ends?,
-        towards,
-        message: word.map(|_| kind),
-        what: what?,
-        which: which?,
-        from,
-        until,
-        at,
-    })
+    Some(FaultSpec { ends: ends?, towards, message, what: what?, which: which?, from, until, at })
 }
 
 /// The ends of the link, or all links; nothing if it is neither.
@@ -78,8 +67,17 @@ fn ends(f: &mut Fields<'_>, at: Option<Span>) -> Option<Option<[At<String>; 2]>>
     }
 }
 
+/// What happens to a frame, before it is known how much later.
+#[derive(Clone, Copy)]
+enum What {
+    Drop,
+    Delay,
+    Duplicate,
+}
+
 fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
-    let (what, by) = (f.choice("what"), f.optional_time("by"));
+    let meanings = [("drop", What::Drop), ("delay", What::Delay), ("duplicate", What::Duplicate)];
+    let (what, by) = (f.one_of("what", meanings), f.optional_time("by"));
     if by.is_none() && f.given("by") {
         return None;
     }
@@ -91,15 +89,15 @@ fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
         None
     };
     match what.value {
-        "delay" if by.value == Time::ZERO => {
+        What::Delay if by.value == Time::ZERO => {
             wrong("a delayed frame needs `by`, above zero", "write `by = \"10us\"`, for example")
         }
-        "delay" => Some(FaultKind::Delay(by.value)),
-        "duplicate" => Some(FaultKind::Duplicate(by.value)),
-        _ if by.value > Time::ZERO => {
+        What::Delay => Some(FaultKind::Delay(by.value)),
+        What::Duplicate => Some(FaultKind::Duplicate(by.value)),
+        What::Drop if by.value > Time::ZERO => {
             wrong("a frame that is dropped has no `by`", "only `delay` and `duplicate` do")
         }
-        _ => Some(FaultKind::Drop),
+        What::Drop => Some(FaultKind::Drop),
     }
 }
 

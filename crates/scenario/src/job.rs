@@ -17,6 +17,19 @@ use weir_sim::HORIZON;
 use weir_traffic::params::Names;
 use weir_traffic::{Job, Nvlink, Traffic, TrafficError, Work};
 
+/// Which host a rank is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    /// Ranks fill the hosts in order.
+    Packed,
+    /// Ranks fill hosts below all leaf switches in turn.
+    Rail,
+    /// Ranks fill the hosts in an order that is drawn.
+    Random,
+    /// Each entry of `hosts` has one rank, and a host may have several entries.
+    List,
+}
+
 /// What one `[[job]]` says.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
@@ -34,7 +47,7 @@ pub struct JobSpec {
     pub send_done: SendDone,
     ranks: Option<At<u64>>,
     hosts: Option<Vec<At<String>>>,
-    placement: At<&'static str>,
+    placement: Placement,
     queue_pairs: u32,
     completion_delay: Time,
     start: Time,
@@ -98,7 +111,14 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
     }
     let nvlink =
         Nvlink { rate: f.rate("nvlink-rate").value, latency: f.time("nvlink-latency").value };
-    let done = f.choice("send-done").value;
+    let send_done = [("acked", SendDone::Acked), ("sent", SendDone::Sent)];
+    let send_done = f.one_of("send-done", send_done).value;
+    let placements = [
+        ("packed", Placement::Packed),
+        ("rail", Placement::Rail),
+        ("random", Placement::Random),
+        ("list", Placement::List),
+    ];
     let at = [f.span, f.item("algorithm").map(|i| i.span), size.and_then(|s| s.span)];
     Some(JobSpec {
         name: f.text("name").map(|t| t.value),
@@ -106,10 +126,10 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
         plan,
         training,
         trace,
-        send_done: if done == "sent" { SendDone::Sent } else { SendDone::Acked },
+        send_done,
         ranks: f.optional_whole("ranks"),
         hosts: f.names("hosts"),
-        placement: f.choice("placement"),
+        placement: f.one_of("placement", placements).value,
         queue_pairs: f.whole("queue-pairs").value as u32,
         completion_delay: f.time("completion-delay").value,
         start: f.time("start").value,
@@ -156,7 +176,7 @@ impl JobSpec {
             (None, Some(training)) => {
                 let hosts = self.hosts(names, topology, Some(training.ranks()), seed)?;
                 // with `list` every entry of `hosts` is for one rank
-                let gpus = if self.placement.value == "list" { 1 } else { training.gpus };
+                let gpus = if self.placement == Placement::List { 1 } else { training.gpus };
                 let training = Training { gpus, ..training.clone() };
                 (Work::Training(Arc::new(training)), hosts, Vec::new())
             }
@@ -235,12 +255,12 @@ impl JobSpec {
             None => topology.hosts().to_vec(),
             Some(list) => self.named(list, names)?,
         };
-        let hosts = match self.placement.value {
-            "rail" => by_rail(topology, &listed),
-            "random" => shuffled(listed, seed),
-            _ => listed,
+        let hosts = match self.placement {
+            Placement::Rail => by_rail(topology, &listed),
+            Placement::Random => shuffled(listed, seed),
+            Placement::Packed | Placement::List => listed,
         };
-        let gpus = if self.placement.value == "list" { 1 } else { self.plan.gpus as usize };
+        let gpus = if self.placement == Placement::List { 1 } else { self.plan.gpus as usize };
         let room = hosts.len() * gpus;
         let ranks = match (asked, &self.ranks) {
             (Some(trace), Some(ranks)) if ranks.value != trace => {
@@ -274,7 +294,7 @@ impl JobSpec {
                 return Err(Diagnostic::error(title).maybe_at(entry.span, "").nearest(near));
             };
             let repeats = found.iter().find(|h| hosts.contains(h));
-            if let Some(host) = repeats.filter(|_| self.placement.value != "list") {
+            if let Some(host) = repeats.filter(|_| self.placement != Placement::List) {
                 let name = names.topology().name(*host);
                 let title = format!("`hosts` lists `{name}` twice");
                 let error = Diagnostic::error(title).maybe_at(entry.span, "");

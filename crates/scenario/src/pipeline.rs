@@ -14,10 +14,10 @@ pub(crate) struct Read {
 
 /// Reads what is about a pipelined switch, if `model` says that it is one.
 pub(crate) fn read(f: &mut Fields<'_>) -> Option<Read> {
-    let model = f.choice("model");
+    let is_pipelined = f.one_of("model", [("shared-memory", false), ("pipelined", true)]).value;
     let pipeline = pipeline(f);
     let shared = shared(f);
-    if model.value != "pipelined" {
+    if !is_pipelined {
         for key in ["pipeline", "shared-pool"] {
             if let Some(item) = f.item(key) {
                 let title = format!("`{key}` applies to pipelined switches only");
@@ -66,14 +66,10 @@ fn pipeline(f: &mut Fields<'_>) -> Read {
     let config = PipelineConfig {
         rate: p.whole("rate").value,
         delay: delay.value,
-        delay_at: match p.choice("delay-at").value {
-            "after" => DelayAt::After,
-            _ => DelayAt::Before,
-        },
-        on_full: match p.choice("on-full").value {
-            "stop" => OnFull::Stop,
-            _ => OnFull::Drop,
-        },
+        delay_at: p
+            .one_of("delay-at", [("before", DelayAt::Before), ("after", DelayAt::After)])
+            .value,
+        on_full: p.one_of("on-full", [("drop", OnFull::Drop), ("stop", OnFull::Stop)]).value,
         limits: StageLimits::Dedicated { egress: egress.value },
     };
     Read { config, egress_at: egress.span }

@@ -71,7 +71,7 @@ fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
 /// `[nic]`.
 pub(crate) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> NicSpec {
     let mut f = Fields::new(&keys::NIC, item, out);
-    let is_tcp = f.choice("transport").value == "tcp";
+    let is_tcp = f.one_of("transport", [("roce", false), ("tcp", true)]).value;
     if is_tcp {
         tcp::refuse_others(&mut f);
     } else if let Some(span) = tcp.at {

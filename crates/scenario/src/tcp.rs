@@ -25,10 +25,8 @@ pub(crate) const HEADER: Bytes = Bytes::new(58);
 pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> TcpSpec {
     let section = &keys::TCP;
     let mut f = Fields::open(section.header(), section.keys, item, out);
-    let mut params = match f.choice("profile").value {
-        "detail" => TcpParams::reorder_resistant(),
-        _ => TcpParams::default(),
-    };
+    let profiles = [("linux", TcpParams::default()), ("detail", TcpParams::reorder_resistant())];
+    let mut params = f.one_of("profile", profiles).value;
     let mss = f.bytes("mss");
     let known = TcpParams::PARAMS.iter().chain(section.keys).map(|p| p.name);
     let known: Vec<&str> = known.collect();

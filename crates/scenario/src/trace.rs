@@ -56,21 +56,22 @@ pub(crate) fn read(f: &mut Fields<'_>) -> Option<TraceSpec> {
     let keys = CHAKRA.iter().chain(SIMAI);
     let given: Vec<(&'static str, Span)> =
         keys.filter_map(|key| Some((*key, f.item(key)?.span))).collect();
-    let dependencies = match f.choice("dependencies").value {
-        "data" => Dependencies::Data,
-        "control" => Dependencies::Control,
-        _ => Dependencies::Both,
-    };
-    let serial = f.choice("communication").value == "serial";
+    let dependencies = [
+        ("both", Dependencies::Both),
+        ("data", Dependencies::Data),
+        ("control", Dependencies::Control),
+    ];
+    let dependencies = f.one_of("dependencies", dependencies).value;
+    let serial = f.one_of("communication", [("serial", true), ("parallel", false)]).value;
     let groups = f.text("comm-groups");
-    let from_header = f.choice("simai-groups").value == "header";
-    let spread = f.choice("simai-remainder").value == "spread";
+    let groups_of_simai = [("topology", Groups::Topology), ("header", Groups::Header)];
+    let remainders = [("drop", Remainder::Drop), ("spread", Remainder::Spread)];
     let simai = SimaiOptions {
         ranks: 1,
-        groups: if from_header { Groups::Header } else { Groups::Topology },
+        groups: f.one_of("simai-groups", groups_of_simai).value,
         gpus_per_server: f.whole("simai-gpus-per-server").value as u32,
         send_latency: f.time("simai-send-latency").value,
-        remainder: if spread { Remainder::Spread } else { Remainder::Drop },
+        remainder: f.one_of("simai-remainder", remainders).value,
         pxn: f.bool("simai-pxn").value,
     };
     let Some(file) = file else {

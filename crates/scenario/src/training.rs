@@ -112,8 +112,8 @@ fn model(f: &mut Fields<'_>, preset: Option<Model>) -> Model {
         experts: number("experts", |m| m.experts, Some(1)),
         top_k: number("top-k", |m| m.top_k, Some(1)),
     };
-    let chosen = f.choice("architecture").value;
-    let named = Architecture::ALL.into_iter().find(|a| a.name() == chosen);
+    let named = Architecture::ALL.map(|a| (a.name(), Some(a)));
+    let named = f.one_of("architecture", named.into_iter().chain([("auto", None)])).value;
     let own = preset.map(|p| p.architecture);
     model.architecture = named.or(own).unwrap_or(Architecture::Llama);
     model

@@ -256,7 +256,7 @@ fn range(f: &mut Fields<'_>, name: &str, at: Span) -> Option<Values> {
         f.error(title, to_at, "");
         return None;
     }
-    let log = f.choice("scale").value == "log";
+    let log = f.one_of("scale", [("linear", false), ("log", true)]).value;
     if log && (from.number <= 0.0 || to.number <= 0.0) {
         f.error(format!("`{name}` on a log scale is above 0 at both ends"), to_at, "");
         return None;
@@ -349,10 +349,20 @@ fn sample(f: &mut Fields<'_>, parameters: &[Parameter], points: bool) -> Sample 
     drawn.unwrap_or(Sample::Grid)
 }
 
+/// How points are drawn, before it is known how many.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Draw {
+    Grid,
+    Random,
+    LatinHypercube,
+}
+
 fn drawn(item: &Item, points: bool, out: &mut Diagnostics) -> Option<Sample> {
     let mut f = Fields::new(&SAMPLE, Some(item), out);
-    let kind = f.choice("kind");
-    if kind.value == "grid" {
+    let kinds =
+        [("grid", Draw::Grid), ("random", Draw::Random), ("latin-hypercube", Draw::LatinHypercube)];
+    let kind = f.one_of("kind", kinds);
+    if kind.value == Draw::Grid {
         return (kind.span.is_some() || !f.given("kind")).then_some(Sample::Grid);
     }
     if points {
@@ -363,8 +373,9 @@ fn drawn(item: &Item, points: bool, out: &mut Diagnostics) -> Option<Sample> {
     }
     let (points, seed) = (f.whole("points").value, f.whole("seed").value);
     Some(match kind.value {
-        "random" => Sample::Random { points, seed },
-        _ => Sample::LatinHypercube { points, seed },
+        Draw::Grid => Sample::Grid,
+        Draw::Random => Sample::Random { points, seed },
+        Draw::LatinHypercube => Sample::LatinHypercube { points, seed },
     })
 }
 

@@ -301,11 +301,11 @@ fn factor(f: &mut Fields<'_>, named: &[&Experiment]) -> Option<Factor> {
     f.check_cells(&["name", "where"]);
     let name = f.required("name");
     let place = f.required("where");
-    let applies = f.choice("applies");
+    let applies = f.one_of("applies", [("variant", Applies::ToPrimary), ("all", Applies::ToAll)]);
     if applies.span.is_none() && f.given("applies") {
         return None;
     }
-    let applies = if applies.value == "all" { Applies::ToAll } else { Applies::ToPrimary };
+    let applies = applies.value;
     let experiments = f.names_at("experiments");
     let ids: Vec<&str> = named.iter().map(|e| e.id.as_str()).collect();
     let mut own = Vec::new();
