@@ -23,11 +23,11 @@ pub struct CapturedFrame {
 }
 
 impl CapturedFrame {
-    /// A frame that was not lost, and says nothing.
-    pub(crate) fn new(at: Time, at_port: (NodeId, PortId), sent: bool, packet: &Packet) -> Self {
+    /// A frame that came in, was not lost, and says nothing.
+    pub(crate) fn arrived(at: Time, at_port: (NodeId, PortId), packet: &Packet) -> Self {
         let (node, port) = at_port;
         // the place of what it carries depends on which thread runs the node
         let packet = Packet { extra: Packet::NO_EXTRA, local_tag: 0, ..*packet };
-        Self { at, node, port, sent, packet, said: None, lost: None }
+        Self { at, node, port, sent: false, packet, said: None, lost: None }
     }
 }

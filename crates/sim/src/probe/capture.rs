@@ -87,33 +87,34 @@ impl Frames {
         self.frames.push(frame);
     }
 
-    fn packet(&mut self, at: Time, port: PortId, sent: bool, packet: &Packet) {
-        // control frames come with their message
-        if packet.kind != PacketKind::Control {
-            self.keep(CapturedFrame::new(at, (self.node, port), sent, packet));
+    /// Keeps a frame that comes without a message: control frames come with theirs.
+    fn packet(&mut self, frame: CapturedFrame) {
+        if frame.packet.kind != PacketKind::Control {
+            self.keep(frame);
         }
     }
 }
 
 impl Probe for Frames {
     fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {
-        self.packet(now, port, false, packet);
+        self.packet(CapturedFrame::arrived(now, (self.node, port), packet));
     }
 
     fn sent(&mut self, now: Time, port: PortId, packet: &Packet) {
-        self.packet(now, port, true, packet);
+        let frame = CapturedFrame::arrived(now, (self.node, port), packet);
+        self.packet(CapturedFrame { sent: true, ..frame });
     }
 
     fn control(&mut self, now: Time, seen: &ControlSeen<'_>) {
-        let frame = CapturedFrame::new(now, (self.node, seen.port), seen.sent, seen.packet);
+        let frame = CapturedFrame::arrived(now, (self.node, seen.port), seen.packet);
         let said = Some(Box::new((seen.message.clone(), *seen.reason)));
-        self.keep(CapturedFrame { said, ..frame });
+        self.keep(CapturedFrame { sent: seen.sent, said, ..frame });
     }
 
     /// A packet is lost on its way in right after it came in.
     fn dropped(&mut self, now: Time, reason: DropReason, packet: &Packet) {
         let Some(last) = self.frames.last_mut() else { return };
-        let same = CapturedFrame::new(now, (self.node, last.port), false, packet);
+        let same = CapturedFrame::arrived(now, (self.node, last.port), packet);
         if last.at == now && !last.sent && last.packet == same.packet {
             last.lost = Some(reason);
         }

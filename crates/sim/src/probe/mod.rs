@@ -77,6 +77,13 @@ pub(crate) fn measurements(config: &ProbeConfig) -> Vec<Measurement> {
     some.map(|info| Measurement::new(info.name, info.summary, info.columns)).collect()
 }
 
+/// Which way a frame crosses a port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Crosses {
+    Inwards,
+    Outwards,
+}
+
 /// The probes of one node.
 #[derive(Default)]
 pub(crate) struct Probes {
@@ -135,14 +142,22 @@ impl Probes {
     pub(crate) fn arrived(&mut self, now: Time, port: PortId, packet: &Packet, extras: &Extras) {
         if self.hear(Hears::ARRIVED) {
             self.tell(Hears::ARRIVED, |p| p.arrived(now, port, packet));
-            self.control(now, port, false, packet, extras);
+            self.control(now, port, Crosses::Inwards, packet, extras);
         }
     }
 
     #[cold]
-    fn control(&mut self, now: Time, port: PortId, sent: bool, packet: &Packet, extras: &Extras) {
+    fn control(
+        &mut self,
+        now: Time,
+        port: PortId,
+        crosses: Crosses,
+        packet: &Packet,
+        extras: &Extras,
+    ) {
         if self.hear(Hears::CONTROL) && packet.kind == PacketKind::Control {
             let Said { message, reason } = extras.messages.get(packet.extra);
+            let sent = crosses == Crosses::Outwards;
             let seen = ControlSeen { port, sent, packet, message, reason };
             self.tell(Hears::CONTROL, |p| p.control(now, &seen));
         }
@@ -211,7 +226,7 @@ impl Probes {
         if self.hear(Hears::SENT) {
             let port = PortId::from_index(port);
             self.tell(Hears::SENT, |p| p.sent(now, port, packet));
-            self.control(now, port, true, packet, extras);
+            self.control(now, port, Crosses::Outwards, packet, extras);
         }
     }
 

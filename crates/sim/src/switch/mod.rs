@@ -464,7 +464,7 @@ impl Switch {
     /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(port.limits_egress() || !port.tx.up || !port.storm.is_empty());
+        port.set_guarded(port.limits_egress() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

@@ -25,7 +25,7 @@ impl Obstacles {
 
     /// Notes whether an obstacle is there.
     #[inline(always)]
-    pub(super) fn note(&mut self, obstacle: u8, there: bool) {
+    pub(super) fn set(&mut self, obstacle: u8, there: bool) {
         self.0 = self.0 & !obstacle | if there { obstacle } else { 0 };
     }
 

@@ -135,9 +135,9 @@ impl Port {
             ecn: None,
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
         };
-        port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
-        port.obstacles.note(Obstacles::GUARDED, port.limits_egress());
-        port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
+        port.obstacles.set(Obstacles::INSPECTED, inspects_heads);
+        port.obstacles.set(Obstacles::GUARDED, port.limits_egress());
+        port.obstacles.set(Obstacles::TURNS, port.scheduler.has_turns());
         port
     }
 
@@ -207,14 +207,14 @@ impl Port {
     }
 
     /// Notes whether more than the memory decides on admission.
-    pub(crate) fn guard(&mut self, guarded: bool) {
-        self.obstacles.note(Obstacles::GUARDED, guarded);
+    pub(crate) fn set_guarded(&mut self, guarded: bool) {
+        self.obstacles.set(Obstacles::GUARDED, guarded);
     }
 
     /// The link fails.
     pub(crate) fn fail(&mut self) {
         self.tx.up = false;
-        self.obstacles.note(Obstacles::DOWN, true);
+        self.obstacles.set(Obstacles::DOWN, true);
     }
 
     /// No data before this instant.
@@ -226,7 +226,7 @@ impl Port {
     /// Whether the link takes data: it is up, and if it was down before, long enough.
     pub(crate) fn takes_data(&mut self, now: Time) -> bool {
         let settled = self.tx.up && now >= self.settled;
-        self.obstacles.note(Obstacles::DOWN, !settled);
+        self.obstacles.set(Obstacles::DOWN, !settled);
         settled
     }
 
@@ -239,13 +239,13 @@ impl Port {
     /// Adds a control frame to those that wait.
     pub(crate) fn push_control(&mut self, frame: Packet) {
         self.control.push_back(frame);
-        self.obstacles.note(Obstacles::CONTROL, true);
+        self.obstacles.set(Obstacles::CONTROL, true);
     }
 
     /// Takes out the control frame that has waited longest.
     pub(crate) fn pop_control(&mut self) -> Option<Packet> {
         let frame = self.control.pop_front();
-        self.obstacles.note(Obstacles::CONTROL, !self.control.is_empty());
+        self.obstacles.set(Obstacles::CONTROL, !self.control.is_empty());
         frame
     }
 
@@ -256,7 +256,7 @@ impl Port {
             HoldState::Held => self.all_holds += 1,
             HoldState::Open => self.all_holds -= 1,
         }
-        self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
+        self.obstacles.set(Obstacles::HELD, self.all_holds != 0);
     }
 
     /// Whether any queue is held.
@@ -266,7 +266,7 @@ impl Port {
 
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
-        self.obstacles.note(Obstacles::LIMITED, true);
+        self.obstacles.set(Obstacles::LIMITED, true);
         self.adds = true;
         let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
@@ -279,7 +279,7 @@ impl Port {
     pub(super) fn look_at_limits(&mut self) {
         let over = |limits: &Limits| limits.is_over(self.tx.busy_until);
         if self.limits().is_some_and(over) {
-            self.obstacles.note(Obstacles::LIMITED, false);
+            self.obstacles.set(Obstacles::LIMITED, false);
         }
     }
 
@@ -331,7 +331,7 @@ impl Port {
             }
             self.queue.set_ahead(now, self.queue.length() + u64::from(packet.size));
             self.area.add(now, packet.size);
-            self.obstacles.note(Obstacles::QUEUED, true);
+            self.obstacles.set(Obstacles::QUEUED, true);
         }
         let ready = alone && !counters.held && !queue.waiting;
         if ready {
@@ -384,7 +384,7 @@ impl Port {
             self.queue.set_ahead(now, left);
             self.area.remove(now, packet.size);
             if left == 0 {
-                self.obstacles.note(Obstacles::QUEUED, false);
+                self.obstacles.set(Obstacles::QUEUED, false);
             }
         }
         if queue.fifo.is_empty() {

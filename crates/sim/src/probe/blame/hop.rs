@@ -115,11 +115,20 @@ impl HopProbe {
         }
     }
 
-    /// Takes a packet out that is in an egress queue, or is on its way to one.
-    fn take(&mut self, packet: &Packet, queued: bool) -> Option<Inside> {
+    /// Takes a packet out that is in an egress queue.
+    fn take_queued(&mut self, packet: &Packet) -> Option<Inside> {
+        self.take(packet, |inside| inside.queued.is_some())
+    }
+
+    /// Takes a packet out that is on its way to an egress queue.
+    fn take_arriving(&mut self, packet: &Packet) -> Option<Inside> {
+        self.take(packet, |inside| inside.queued.is_none())
+    }
+
+    fn take(&mut self, packet: &Packet, which: impl Fn(&Inside) -> bool) -> Option<Inside> {
         let key = (packet.flow, packet.seq);
         let all = self.inside.get_mut(&key)?;
-        let at = all.iter().position(|i| i.queued.is_some() == queued)?;
+        let at = all.iter().position(which)?;
         let inside = all.remove(at);
         if all.is_empty() {
             self.inside.remove(&key);
@@ -277,7 +286,7 @@ impl Probe for HopProbe {
     fn sent(&mut self, now: Time, port: PortId, packet: &Packet) {
         let end = now + self.setup.ports.serialisation(port, packet.size);
         if packet.kind == PacketKind::Data {
-            let mut inside = self.take(packet, true).expect("what is sent was queued");
+            let mut inside = self.take_queued(packet).expect("what is sent was queued");
             let held = self.leave(packet, &inside, now);
             let hop = self.hop(packet, &inside, held, now);
             self.forget_own(packet.flow, port, hop.queued);
@@ -315,11 +324,11 @@ impl Probe for HopProbe {
         if packet.kind != PacketKind::Data {
             return;
         }
-        if self.take(packet, false).is_some() {
+        if self.take_arriving(packet).is_some() {
             if self.setup.pipelined {
                 self.account.remove(packet);
             }
-        } else if let Some(inside) = self.take(packet, true) {
+        } else if let Some(inside) = self.take_queued(packet) {
             self.leave(packet, &inside, now);
             let (at, queued) = inside.queued.expect("it was queued");
             self.forget_own(packet.flow, at.port, queued);
