@@ -1,9 +1,8 @@
 //! Amounts of data.
 
+use super::arithmetic::arithmetic;
 use super::parse::{Grammar, notation, print};
 use std::fmt;
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// A number of bytes. "64KB" is 64 000 B and "64KiB" is 65 536 B.
 ///
@@ -91,50 +90,7 @@ impl From<u16> for Bytes {
     }
 }
 
-impl Add for Bytes {
-    type Output = Self;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Bytes {
-    #[inline]
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Self;
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl SubAssign for Bytes {
-    #[inline]
-    fn sub_assign(&mut self, other: Self) {
-        self.0 -= other.0;
-    }
-}
-
-impl Mul<u64> for Bytes {
-    type Output = Self;
-    #[inline]
-    fn mul(self, n: u64) -> Self {
-        Self(self.0 * n)
-    }
-}
-
-impl Sum for Bytes {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        Self(iter.map(|b| b.0).sum())
-    }
-}
-
+arithmetic!(Bytes);
 notation!(Bytes);
 
 impl fmt::Display for Bytes {

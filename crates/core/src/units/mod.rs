@@ -1,5 +1,6 @@
 //! Units that people write ("100Gbps", "64KiB", "1.5us") and models count in integers.
 
+mod arithmetic;
 mod bytes;
 mod length;
 mod parse;

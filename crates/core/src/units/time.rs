@@ -1,9 +1,9 @@
 //! Simulated time in whole picoseconds.
 
+use super::arithmetic::arithmetic;
 use super::parse::{Grammar, notation, print};
 use std::fmt;
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+use std::ops::Div;
 
 /// A point in simulated time, or a span of it: whole picoseconds, up to 213 days.
 ///
@@ -100,44 +100,6 @@ impl Time {
     }
 }
 
-impl Add for Time {
-    type Output = Self;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Time {
-    #[inline]
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Time {
-    type Output = Self;
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl SubAssign for Time {
-    #[inline]
-    fn sub_assign(&mut self, other: Self) {
-        self.0 -= other.0;
-    }
-}
-
-impl Mul<u64> for Time {
-    type Output = Self;
-    #[inline]
-    fn mul(self, n: u64) -> Self {
-        Self(self.0 * n)
-    }
-}
-
 impl Div<u64> for Time {
     type Output = Self;
     #[inline]
@@ -146,12 +108,7 @@ impl Div<u64> for Time {
     }
 }
 
-impl Sum for Time {
-    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-        Self(iter.map(|t| t.0).sum())
-    }
-}
-
+arithmetic!(Time);
 notation!(Time);
 
 impl fmt::Display for Time {
