@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn it_answers_on_loopback_and_stops_when_told() {
-        let site = Arc::new(Site::new("abc", "Title", true));
+        let site = Arc::new(Site::new("abc", "Title"));
         let stop = AtomicBool::new(false);
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {

@@ -65,9 +65,10 @@ impl Content {
 }
 
 impl Site {
-    /// A site without recordings, for who knows `token`. While it is `live`, more will come.
-    pub fn new(token: &str, title: &str, live: bool) -> Self {
-        let content = Content { title: title.to_owned(), live, ..Content::default() };
+    /// A site without recordings, for who knows `token`. More will come, until it is
+    /// [`Self::complete`].
+    pub fn new(token: &str, title: &str) -> Self {
+        let content = Content { title: title.to_owned(), live: true, ..Content::default() };
         Self { token: token.to_owned(), content: Mutex::new(content) }
     }
 
@@ -171,7 +172,8 @@ mod tests {
     const HOST: &str = "127.0.0.1:4000";
 
     fn site() -> Site {
-        let site = Site::new("secret", "A title", false);
+        let site = Site::new("secret", "A title");
+        site.complete();
         let header = crate::Header { window_ps: 1, label: "PFC".into(), ..Default::default() };
         let file = crate::encode(&Timeline { header, tables: Vec::new() });
         site.add(Entry::new("pfc/timeline.weir", file, &Default::default()).expect("a recording"));
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_site_is_live_until_it_is_complete() {
-        let site = Site::new("t", "What is run", true);
+        let site = Site::new("t", "What is run");
         site.progress(0.25);
         let manifest = |site: &Site| {
             let body = site.answer("GET", HOST, "/t/manifest.json", 4000).body;

@@ -184,7 +184,7 @@ fn serve(
     work: impl FnOnce(&weir_view::Site, &AtomicBool) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     use crate::terminal::print;
-    let site = std::sync::Arc::new(weir_view::Site::new(&weir_view::token()?, title, true));
+    let site = std::sync::Arc::new(weir_view::Site::new(&weir_view::token()?, title));
     let stop = AtomicBool::new(false);
     let failed = with_flag(&stop, || {
         std::thread::scope(|scope| {
