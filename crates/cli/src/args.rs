@@ -2,6 +2,7 @@
 
 mod cabling;
 mod captures;
+mod chosen;
 mod fabric;
 mod files;
 mod record;
@@ -10,6 +11,7 @@ mod view;
 
 pub(crate) use cabling::{CablingFormat, ImportCabling};
 pub(crate) use captures::CaptureArgs;
+pub(crate) use chosen::VariantArgs;
 pub(crate) use fabric::{
     Advise, Explain, ImportSonic, Interface, Sonic, SonicCheck, SonicFormat, SonicWhat,
 };
@@ -258,15 +260,8 @@ pub(crate) struct Input {
 pub(crate) struct Check {
     #[command(flatten)]
     pub input: Input,
-    /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
-    pub scheme: Option<String>,
-    /// The label of a variant of the scenario, or a variant as in `weir compare`
-    #[arg(long, value_name = "VARIANT")]
-    pub variant: Option<String>,
-    /// Congestion control instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub cc: Option<String>,
+    #[command(flatten)]
+    pub chosen: VariantArgs,
 }
 
 /// `weir compare`.
@@ -429,15 +424,8 @@ pub(crate) struct Run {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
-    pub scheme: Option<String>,
-    /// The label of a variant of the scenario, or a variant as in `weir compare`
-    #[arg(long, value_name = "VARIANT")]
-    pub variant: Option<String>,
-    /// Congestion control instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub cc: Option<String>,
+    #[command(flatten)]
+    pub chosen: VariantArgs,
     /// One seed; default: all seeds of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

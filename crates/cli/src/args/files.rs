@@ -1,5 +1,6 @@
 //! Commands that read files of other programs, or results.
 
+use super::VariantArgs;
 use clap::{Args, Subcommand};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -56,15 +57,8 @@ pub(crate) struct Blame {
     /// Ports instead of flows: congested, undetermined or free, and time paused
     #[arg(long, conflicts_with = "flow")]
     pub views: bool,
-    /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
-    pub scheme: Option<String>,
-    /// The label of a variant of the scenario, or a variant as in `weir compare`
-    #[arg(long, value_name = "VARIANT")]
-    pub variant: Option<String>,
-    /// Congestion control instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub cc: Option<String>,
+    #[command(flatten)]
+    pub chosen: VariantArgs,
     /// Seed; default: the first seed of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

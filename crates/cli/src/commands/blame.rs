@@ -14,7 +14,7 @@ use weir_scenario::Window;
 pub(crate) fn blame(args: &Blame, terminal: &Terminal) -> anyhow::Result<Status> {
     let path = Path::new(&args.what);
     let accounts = if path.is_dir() {
-        if args.scheme.is_some() || args.variant.is_some() || args.cc.is_some() {
+        if args.chosen.is_one() || args.chosen.cc.is_some() {
             bail!("{} is a directory of results: its runs are over", path.display());
         }
         Account::read(path).map_err(anyhow::Error::msg)?
@@ -29,15 +29,8 @@ pub(crate) fn blame(args: &Blame, terminal: &Terminal) -> anyhow::Result<Status>
 
 /// Runs the scenario.
 fn run(args: &Blame, terminal: &Terminal) -> anyhow::Result<Result<Vec<Account>, Status>> {
-    let request = Request {
-        sets: &args.sets,
-        schemes: args.scheme.as_slice(),
-        variants: args.variant.as_slice(),
-        cc: args.cc.as_deref(),
-        window: Window::ALL,
-        blame: BlameWish::Yes,
-        ..Request::default()
-    };
+    let request =
+        Request { window: Window::ALL, blame: BlameWish::Yes, ..args.chosen.request(&args.sets) };
     let Some(lineup) = load(&args.what, &request, Otherwise::Own, terminal) else {
         return Ok(Err(Status::BadInput));
     };

@@ -28,13 +28,7 @@ pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Opti
 
 /// `weir check`.
 pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<Status> {
-    let request = Request {
-        sets: &args.input.sets,
-        schemes: args.scheme.as_slice(),
-        variants: args.variant.as_slice(),
-        cc: args.cc.as_deref(),
-        ..Request::default()
-    };
+    let request = args.chosen.request(&args.input.sets);
     let Some(lineup) = super::simulate::load(&args.input.scenario, &request, Own, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -79,7 +73,7 @@ fn variants(
     lineup: &Lineup,
     terminal: &Terminal,
 ) -> Option<Vec<Setting>> {
-    if args.scheme.is_some() || args.variant.is_some() {
+    if args.chosen.is_one() {
         return Some(Vec::new());
     }
     let labels = lineup.base.scenario.variants.iter().map(|v| v.label.clone());

@@ -3,7 +3,7 @@
 use super::live_run::Work;
 use super::log;
 use crate::Status;
-use crate::args::Results;
+use crate::args::{Results, VariantArgs};
 use crate::terminal::Terminal;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -52,15 +52,8 @@ pub(crate) struct Run {
     /// A scenario file, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
-    pub scheme: Option<String>,
-    /// The label of a variant of the scenario, or a variant as in `weir compare`
-    #[arg(long, value_name = "VARIANT")]
-    pub variant: Option<String>,
-    /// Congestion control instead of the scenario's
-    #[arg(long, value_name = "NAME")]
-    pub cc: Option<String>,
+    #[command(flatten)]
+    pub chosen: VariantArgs,
     /// Seed; default: the first of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -92,13 +92,9 @@ pub(super) fn run(args: &Args, work: Work, terminal: &Terminal) -> anyhow::Resul
     }
     let formats = simulate::formats(args.results.parquet)?;
     let request = Request {
-        sets: &args.sets,
-        schemes: args.scheme.as_slice(),
-        variants: args.variant.as_slice(),
-        cc: args.cc.as_deref(),
         captures: &args.captures.pcap,
         capture_limits: args.captures.limits(),
-        ..Request::default()
+        ..args.chosen.request(&args.sets)
     };
     let Some(lineup) = simulate::load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
@@ -121,13 +117,7 @@ pub(super) fn run(args: &Args, work: Work, terminal: &Terminal) -> anyhow::Resul
         return Ok(Status::Interrupted);
     }
     let settings = settings?;
-    let words = Words {
-        scenario: &args.scenario,
-        sets: &args.sets,
-        scheme: args.scheme.as_deref(),
-        variant: args.variant.as_deref(),
-        cc: args.cc.as_deref(),
-    };
+    let words = Words { scenario: &args.scenario, sets: &args.sets, chosen: &args.chosen };
     let log = match &args.log {
         Some(file) => {
             let run_of = log::run_of(words, e, seed)?;

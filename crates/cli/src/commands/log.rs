@@ -2,6 +2,7 @@
 
 use super::outputs::{keep_inputs, writable};
 use crate::Status;
+use crate::args::VariantArgs;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::fs::File;
@@ -20,9 +21,7 @@ use weir_scenario::Experiment;
 pub(super) struct Words<'a> {
     pub(super) scenario: &'a str,
     pub(super) sets: &'a [String],
-    pub(super) scheme: Option<&'a str>,
-    pub(super) variant: Option<&'a str>,
-    pub(super) cc: Option<&'a str>,
+    pub(super) chosen: &'a VariantArgs,
 }
 
 /// What a log says of the run: enough to build it again.
@@ -42,9 +41,9 @@ pub(super) fn run_of(words: Words<'_>, e: &Experiment, seed: u64) -> anyhow::Res
         text: text.into_owned(),
         files: files.collect::<anyhow::Result<_>>()?,
         sets: words.sets.to_vec(),
-        scheme: words.scheme.map(str::to_owned),
-        variant: words.variant.map(str::to_owned),
-        cc: words.cc.map(str::to_owned),
+        scheme: words.chosen.scheme.clone(),
+        variant: words.chosen.variant.clone(),
+        cc: words.chosen.cc.clone(),
         seed,
     })
 }

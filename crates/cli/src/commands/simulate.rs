@@ -32,10 +32,6 @@ use weir_sim::outcome::Finish;
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let formats = formats(args.results.parquet)?;
     let request = Request {
-        sets: &args.sets,
-        schemes: args.scheme.as_slice(),
-        variants: args.variant.as_slice(),
-        cc: args.cc.as_deref(),
         engine: args.threads,
         plain: args.no_shortcuts,
         window: window(&args.window)?,
@@ -43,6 +39,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         capture_limits: args.captures.limits(),
         blame: BlameWish::flag(args.results.blame),
         record: args.record.config(),
+        ..args.chosen.request(&args.sets)
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
@@ -55,7 +52,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     let plan = captures::plan(&args.captures, e, &seeds, out.as_ref(), log)?;
     log::apart(log, out.as_ref())?;
     let theirs = lineup.base.scenario.variants.len();
-    if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
+    if theirs > 0 && !args.chosen.is_one() {
         terminal.note(&format!(
             "the scenario has {}: `--variant LABEL` runs one, `weir compare` all",
             format::plural(theirs as u64, "variant")
@@ -74,9 +71,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
-        ("--scheme", args.scheme.clone()),
-        ("--variant", args.variant.clone()),
-        ("--cc", args.cc.clone()),
+        ("--scheme", args.chosen.scheme.clone()),
+        ("--variant", args.chosen.variant.clone()),
+        ("--cc", args.chosen.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
     ]) + &window_words(&args.window)
         + &words("--set", &args.sets)
@@ -111,13 +108,7 @@ fn logged<'a>(
         let (n, first) = (seeds.len(), seeds[0]);
         bail!("--log is of one run, but the scenario has {n} seeds: choose one, --seed {first}");
     };
-    let words = log::Words {
-        scenario: &args.scenario,
-        sets: &args.sets,
-        scheme: args.scheme.as_deref(),
-        variant: args.variant.as_deref(),
-        cc: args.cc.as_deref(),
-    };
+    let words = log::Words { scenario: &args.scenario, sets: &args.sets, chosen: &args.chosen };
     let meter = Meter::new(1);
     let setting = &lineup.settings[0];
     let work = || log::simulate(file, words, setting, seed, &meter, terminal);
