@@ -47,6 +47,15 @@ pub(crate) struct PortLook {
     pub(crate) length: u64,
 }
 
+/// What ends with a row of each port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closing {
+    /// A window of the recording.
+    Window,
+    /// The run, inside a window or with one.
+    Run,
+}
+
 /// A port that a recorder looks at.
 pub(crate) trait Watched {
     /// What it shows; `last` if nothing happens any more, so that a length of this instant does
@@ -142,7 +151,7 @@ impl Recorder {
     #[cold]
     pub(crate) fn close(&mut self, now: Time, ports: &mut [impl Watched]) {
         while self.end <= now {
-            let idle = self.add_rows(self.end, ports, false);
+            let idle = self.add_rows(self.end, ports, Closing::Window);
             self.add_deliveries();
             self.end = self.end.saturating_add(self.found.window);
             self.window += 1;
@@ -155,18 +164,18 @@ impl Recorder {
 
     /// The run has ended at `end`, and windows up to then are closed: adds what is left.
     pub(crate) fn finish(&mut self, end: Time, ports: &mut [impl Watched]) {
-        self.add_rows(end.min(self.end), ports, true);
+        self.add_rows(end.min(self.end), ports, Closing::Run);
         self.add_deliveries();
     }
 
     /// Adds a row for each port that was not idle in the present window, which ends at `at`.
     /// Returns whether nothing waits and nothing is held.
-    fn add_rows(&mut self, at: Time, ports: &mut [impl Watched], last: bool) -> bool {
+    fn add_rows(&mut self, at: Time, ports: &mut [impl Watched], closing: Closing) -> bool {
         let window = self.window();
         let mut idle = true;
         let rows = self.samples.ports_mut();
         for ((port, seen), rows) in ports.iter_mut().zip(&mut self.seen).zip(rows) {
-            let look = port.look(last);
+            let look = port.look(closing == Closing::Run);
             idle &= look.length == 0;
             let mut held = Time::ZERO;
             if seen.held.is_some() {
