@@ -126,6 +126,6 @@ fn operands_are_named_by_what_distinguishes_them() {
         "kind = \"limit\"\nat = { load = 60 }\nof = [\"A\", \"B\"]\nbound = \"most\"\npaper = 2";
     let cells: &[(&str, &[&str], &[f64])] = &[("A", &["60"], &[1.0]), ("B", &["60"], &[3.0])];
     let tables = Tables::by_hand(&["load"], "slowdown_mean", cells);
-    let verdicts = judge(0, &claim(text), &tables, false);
+    let verdicts = judge(0, &claim(text), &tables, Mode::Full);
     assert_eq!(verdicts.iter().map(|v| v.reading.as_str()).collect::<Vec<_>>(), ["A", "B"]);
 }
