@@ -19,20 +19,12 @@ pub(crate) struct VariantArgs {
 
 impl VariantArgs {
     /// Whether a variant or a scheme is named, so that those of the scenario are not meant.
-<<<<<<< HEAD
-    pub fn is_one(&self) -> bool {
-=======
     pub(crate) fn is_one(&self) -> bool {
->>>>>>> house
         self.scheme.is_some() || self.variant.is_some()
     }
 
     /// What asks for it, in a scenario with these changes.
-<<<<<<< HEAD
-    pub fn request<'a>(&'a self, sets: &'a [String]) -> Request<'a> {
-=======
     pub(crate) fn request<'a>(&'a self, sets: &'a [String]) -> Request<'a> {
->>>>>>> house
         Request {
             sets,
             schemes: self.scheme.as_slice(),
