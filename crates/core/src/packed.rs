@@ -16,6 +16,10 @@ pub fn write_varint(value: u64, to: &mut Vec<u8>) {
     match value {
         0..0x80 => to.push(value as u8),
         0x80..0x4000 => to.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]),
+        0x4000..0x20_0000 => {
+            let low = [value as u8 | 0x80, (value >> 7) as u8 | 0x80, (value >> 14) as u8];
+            to.extend_from_slice(&low);
+        }
         _ => write_long(value, to),
     }
 }
@@ -273,6 +277,15 @@ impl Sparse {
         self.bytes.is_empty()
     }
 
+    /// The numbers other than zero.
+    pub fn values(&self) -> impl Iterator<Item = u64> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            read_varint(&mut rest)?;
+            read_varint(&mut rest)
+        })
+    }
+
     /// The numbers, and then zeros without end.
     pub fn iter(&self) -> SparseIter<'_> {
         SparseIter::of_bytes(&self.bytes)
@@ -392,6 +405,7 @@ mod tests {
             }
             prop_assert_eq!(r.iter().collect::<Vec<_>>(), all.clone());
             prop_assert_eq!(s.iter().take(all.len()).collect::<Vec<_>>(), all.clone());
+            prop_assert!(s.values().eq(all.iter().copied().filter(|n| *n > 0)));
             prop_assert_eq!(v.iter().collect::<Vec<_>>(), all.clone());
             prop_assert_eq!(&r, &runs(&all));
             prop_assert_eq!(&s, &sparse(&all));

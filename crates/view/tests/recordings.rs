@@ -317,6 +317,15 @@ fn polled_counters_hide_how_long_pauses_last() {
     assert_eq!(of(0, 2), Some([1, 0, 0]));
 }
 
+/// What a recording has of polls is what its pauses and windows show.
+#[test]
+fn polls_of_a_file_are_those_of_its_windows() {
+    for (name, scheme) in [("ofc-fig1", "pfc"), ("ring-deadlock", "pfc")] {
+        let t = timeline(name, scheme);
+        assert_eq!(t.table("polls"), Some(&polls(&t, POLL)), "{name}");
+    }
+}
+
 /// Reads the fields of a message.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>, u64)> {
     fn varint(bytes: &mut &[u8]) -> u64 {

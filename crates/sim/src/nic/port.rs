@@ -137,8 +137,12 @@ impl NicPort {
 impl Watched for NicPort {
     /// The queue of a host is no part of the network.
     #[inline]
-    fn look(&mut self, _last: bool) -> PortLook {
+    fn look(&mut self) -> PortLook {
         PortLook { sent: self.tx.wire_bytes, longest: 0, length: 0 }
+    }
+
+    fn look_last(&mut self) -> PortLook {
+        self.look()
     }
 
     fn holds(&self) -> &PortHolds {

@@ -65,6 +65,8 @@ pub(crate) struct PortHolds(Option<Box<Holds>>);
 
 #[derive(Clone, Debug, Default)]
 struct Holds {
+    /// The priorities of which something was ever held.
+    ever: PrioritySet,
     in_force: [u32; Priority::COUNT],
     clocks: [HoldClock; Priority::COUNT],
     /// How many have started, the warm-up left out.
@@ -73,12 +75,22 @@ struct Holds {
     before: [Time; Priority::COUNT],
 }
 
+/// What was held of a port between two looks at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SinceLast {
+    /// How long.
+    pub(crate) held: Time,
+    /// Whether something is held at the second.
+    pub(crate) lasts: bool,
+}
+
 impl PortHolds {
     /// A hold of a queue, flow or whole priority starts or ends.
     pub(crate) fn count(&mut self, priority: Priority, state: HoldState, now: Time) {
         let p = priority.index();
         let holds = self.0.get_or_insert_default();
         if state.is_held() {
+            holds.ever.set(priority, true);
             holds.started[p] += 1;
             holds.in_force[p] += 1;
             holds.clocks[p].start(now);
@@ -96,10 +108,23 @@ impl PortHolds {
         Priority::ALL.into_iter().filter(|p| holds.in_force[p.index()] > 0).collect()
     }
 
-    /// How long something of each priority was held until `now`, the warm-up included; `None` if
-    /// nothing ever was.
-    pub(crate) fn read(&self, now: Time) -> Option<[Time; Priority::COUNT]> {
-        self.0.as_ref().map(|holds| holds.clocks.map(|clock| clock.read(now)))
+    /// How long something was held from the last call until `now`, the longest of all priorities,
+    /// the warm-up included. `then` is what the clocks showed at the last call, zero before the
+    /// first.
+    pub(crate) fn since_last(&self, now: Time, then: &mut [Time; Priority::COUNT]) -> SinceLast {
+        let mut found = SinceLast::default();
+        let Some(holds) = &self.0 else { return found };
+        // asked for every port and window: priorities that were never held cost nothing
+        let mut rest = holds.ever.bits();
+        while rest != 0 {
+            let p = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let clock = &holds.clocks[p];
+            let before = std::mem::replace(&mut then[p], clock.read(now));
+            found.held = found.held.max(then[p].saturating_sub(before));
+            found.lasts |= clock.running();
+        }
+        found
     }
 
     /// How many holds have started, by priority, the warm-up left out.
@@ -281,6 +306,25 @@ mod tests {
         assert_eq!((holds.time(ns(0), ns(100))[3], holds.started()[3]), (ns(70), 3));
         holds.restart(ns(80));
         assert_eq!((holds.time(ns(80), ns(100))[3], holds.started()[3]), (ns(20), 0));
+    }
+
+    /// Of two priorities, the one that was held for longer counts, and each window for itself.
+    #[test]
+    fn what_was_held_since_the_last_look_is_the_longest_of_all_priorities() {
+        let (mut holds, mut then) = (PortHolds::default(), [Time::ZERO; Priority::COUNT]);
+        assert_eq!(holds.since_last(ns(5), &mut then), SinceLast::default());
+        holds.count(Priority::ALL[0], HoldState::Held, ns(10));
+        holds.count(Priority::ALL[7], HoldState::Held, ns(15));
+        holds.count(Priority::ALL[0], HoldState::Open, ns(18));
+        // 10..18 and 15..20, then 20..24 of the second only, then nothing
+        let mut look = |holds: &PortHolds, at| {
+            let SinceLast { held, lasts } = holds.since_last(ns(at), &mut then);
+            (held, lasts)
+        };
+        assert_eq!(look(&holds, 20), (ns(8), true));
+        holds.count(Priority::ALL[7], HoldState::Open, ns(24));
+        assert_eq!(look(&holds, 30), (ns(4), false));
+        assert_eq!(look(&holds, 40), (ns(0), false));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! A node with too many rows makes its windows twice as long. All nodes have the windows of the
 //! node with the longest ones in the end.
 
-use super::held::PortHolds;
+use super::held::{PortHolds, SinceLast};
 use crate::outcome::{
     Delivery, DropEvent, DropReason, HoldRecord, NodeSamples, Outcome, Recording,
 };
@@ -47,20 +47,13 @@ pub(crate) struct PortLook {
     pub(crate) length: u64,
 }
 
-/// What ends with a row of each port.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Closing {
-    /// A window of the recording.
-    Window,
-    /// The run, inside a window or with one.
-    Run,
-}
-
 /// A port that a recorder looks at.
 pub(crate) trait Watched {
-    /// What it shows; `last` if nothing happens any more, so that a length of this instant does
-    /// not last.
-    fn look(&mut self, last: bool) -> PortLook;
+    /// What it shows at the end of a window.
+    fn look(&mut self) -> PortLook;
+
+    /// What it shows when nothing happens any more: a length of this instant does not last.
+    fn look_last(&mut self) -> PortLook;
 
     /// What is held of it.
     fn holds(&self) -> &PortHolds;
@@ -83,18 +76,6 @@ struct Seen {
     sent: u64,
     /// How long it had been held, if it ever was: of the others, nothing has to be read.
     held: Option<Box<[Time; Priority::COUNT]>>,
-}
-
-impl Seen {
-    /// How long a priority of the port was held since the last look: the longest of all.
-    #[cold]
-    fn held_until(&mut self, at: Time, holds: &PortHolds) -> Time {
-        let (Some(then), Some(now)) = (&mut self.held, holds.read(at)) else { return Time::ZERO };
-        let spans = now.iter().zip(then.iter()).map(|(now, then)| now.saturating_sub(*then));
-        let held = spans.max().unwrap_or_default();
-        **then = now;
-        held
-    }
 }
 
 /// Records one node.
@@ -151,36 +132,44 @@ impl Recorder {
     #[cold]
     pub(crate) fn close(&mut self, now: Time, ports: &mut [impl Watched]) {
         while self.end <= now {
-            let idle = self.add_rows(self.end, ports, Closing::Window);
+            let idle = self.add_rows(self.end, ports, Watched::look);
             self.add_deliveries();
             self.end = self.end.saturating_add(self.found.window);
             self.window += 1;
             if idle && self.end <= now {
                 self.go_to(now);
             }
-            self.fit();
+            if self.has_too_many() {
+                self.fit();
+            }
         }
     }
 
     /// The run has ended at `end`, and windows up to then are closed: adds what is left.
     pub(crate) fn finish(&mut self, end: Time, ports: &mut [impl Watched]) {
-        self.add_rows(end.min(self.end), ports, Closing::Run);
+        self.add_rows(end.min(self.end), ports, Watched::look_last);
         self.add_deliveries();
     }
 
     /// Adds a row for each port that was not idle in the present window, which ends at `at`.
     /// Returns whether nothing waits and nothing is held.
-    fn add_rows(&mut self, at: Time, ports: &mut [impl Watched], closing: Closing) -> bool {
+    fn add_rows<P: Watched>(
+        &mut self,
+        at: Time,
+        ports: &mut [P],
+        look: impl Fn(&mut P) -> PortLook,
+    ) -> bool {
         let window = self.window();
         let mut idle = true;
         let rows = self.samples.ports_mut();
         for ((port, seen), rows) in ports.iter_mut().zip(&mut self.seen).zip(rows) {
-            let look = port.look(closing == Closing::Run);
+            let look = look(port);
             idle &= look.length == 0;
             let mut held = Time::ZERO;
-            if seen.held.is_some() {
-                idle &= port.holds().held().is_empty();
-                held = seen.held_until(at, port.holds());
+            if let Some(then) = &mut seen.held {
+                let since = port.holds().since_last(at, then);
+                idle &= !since.lasts;
+                held = since.held;
             }
             let sent = look.sent - seen.sent;
             if sent > 0 || look.longest > 0 || held > Time::ZERO {
@@ -206,21 +195,27 @@ impl Recorder {
     }
 
     fn add_deliveries(&mut self) {
+        if self.arrived.is_empty() {
+            return;
+        }
         let window = self.window();
         let rows = self.arrived.drain(..).map(|(flow, bytes)| Delivery { window, flow, bytes });
         self.found.deliveries.extend(rows);
     }
 
-    /// Makes windows longer while there are too many rows, or windows. Two become one when both are
-    /// over, so that no window has two rows of a port; before the last number that there is, which
-    /// is an odd one, that is possible.
+    /// Whether there are too many rows, or windows. Two windows become one when both are over, so
+    /// that no window has two rows of a port; before the last number that there is, which is an odd
+    /// one, that is possible.
+    #[inline]
+    fn has_too_many(&self) -> bool {
+        self.rows.max(self.found.deliveries.len()) > self.most && self.window.is_multiple_of(2)
+            || self.window >= u64::from(u32::MAX) - 1
+    }
+
+    /// Makes windows longer until there are not too many rows.
+    #[cold]
     fn fit(&mut self) {
-        let too_many = |r: &Self| {
-            let even = r.window.is_multiple_of(2);
-            even && r.rows.max(r.found.deliveries.len()) > r.most
-                || r.window >= u64::from(u32::MAX) - 1
-        };
-        while too_many(self) && self.found.window < Time::NEVER {
+        while self.has_too_many() && self.found.window < Time::NEVER {
             self.found.coarsen();
             self.samples.coarsen();
             self.rows = self.samples.rows();

@@ -482,8 +482,13 @@ impl Port {
 
 impl Watched for Port {
     #[inline]
-    fn look(&mut self, last: bool) -> PortLook {
-        let longest = if last { self.queue.longest() } else { self.queue.take_longest() };
+    fn look(&mut self) -> PortLook {
+        let longest = self.queue.take_longest();
+        PortLook { sent: self.tx.wire_bytes, longest, length: self.queue.length() }
+    }
+
+    fn look_last(&mut self) -> PortLook {
+        let longest = self.queue.longest();
         PortLook { sent: self.tx.wire_bytes, longest, length: self.queue.length() }
     }
 

@@ -10,8 +10,8 @@ use crate::header::{Decimated, Header, NodeInfo, PortInfo};
 use crate::timeline::{Kind, Packed, PackedColumn, Table, Timeline};
 use flows::FlowIndex;
 use pauses::Pauses;
+use polls::Windows;
 pub use polls::{POLL, polls};
-use polls::{PortWindow, Windows};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use weir_core::packed::{Runs, Sparse, Varints};
@@ -90,7 +90,7 @@ pub fn record(e: &Experiment, run: &Run, limit: Limit) -> Option<Recorded> {
     while !fits(&file) && coarse.window < run.outcome.end {
         coarse.to_mut().coarsen();
         timeline.header.window_ps = coarse.window.as_ps();
-        windows = [flows::rates(&source, &coarse), samples(&source, &coarse, |_| ())];
+        windows = [flows::rates(&source, &coarse), samples(&source, &coarse, |_, _| ())];
         file = encode_with(&timeline, &windows);
     }
     if !fits(&file) && windows[0].rows > 0 {
@@ -162,7 +162,7 @@ fn timeline(source: &Source<'_>, recording: &Recording) -> (Timeline, [Packed; 2
     timeline.tables.push(deadlocks(source));
     timeline.tables.extend(blame::tables(source, &pauses).into_iter().flatten());
     let mut polled = Windows::new(recording.window, POLL);
-    let samples = samples(source, recording, |row| polled.add(row));
+    let samples = samples(source, recording, |port, own| polled.add_port(port, own));
     timeline.tables.push(polled.with_pauses(&timeline));
     timeline.header.poll_ps = POLL.as_ps();
     (timeline, [flows::rates(source, recording), samples])
@@ -258,8 +258,12 @@ fn ports(topology: &Topology) -> Vec<PortInfo> {
     ports
 }
 
-/// What ports did in each window, by port; tells of each row with a queue or something held.
-fn samples(source: &Source<'_>, recording: &Recording, mut tell: impl FnMut(PortWindow)) -> Packed {
+/// What ports did in each window, by port; tells of each port.
+fn samples(
+    source: &Source<'_>,
+    recording: &Recording,
+    mut tell: impl FnMut(u64, &PortSamples),
+) -> Packed {
     let (mut ports, mut windows, mut sent) = <(Runs, Runs, Varints)>::default();
     let (mut queue, mut held) = <(Sparse, Sparse)>::default();
     let mut rows = 0;
@@ -272,13 +276,7 @@ fn samples(source: &Source<'_>, recording: &Recording, mut tell: impl FnMut(Port
         queue.append(&own.queue);
         sent.append(&own.sent);
         held.append(&own.held);
-        if own.queue.is_zero() && own.held.is_zero() {
-            continue;
-        }
-        let found = own.queue.iter().zip(own.held.iter());
-        for (window, (queue, held)) in own.windows.iter().zip(found) {
-            tell(PortWindow { window, port, queue, held });
-        }
+        tell(port, &own);
     }
     let columns = vec![
         PackedColumn::runs("port", ports),

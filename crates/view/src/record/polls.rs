@@ -8,6 +8,7 @@
 use crate::timeline::{Kind, Table, Timeline};
 use std::collections::BTreeMap;
 use weir_core::Time;
+use weir_sim::outcome::PortSamples;
 
 /// How often switches are asked unless something else is wanted.
 pub const POLL: Time = Time::from_ms(200);
@@ -24,11 +25,11 @@ struct Port {
 
 /// What a port showed in a window.
 #[derive(Clone, Copy)]
-pub(super) struct PortWindow {
-    pub(super) window: u64,
-    pub(super) port: u64,
-    pub(super) queue: u64,
-    pub(super) held: u64,
+struct PortWindow {
+    window: u64,
+    port: u64,
+    queue: u64,
+    held: u64,
 }
 
 /// What ports showed at each poll. There are millions of windows and few polls: those of one port
@@ -56,13 +57,41 @@ impl Windows {
         }
     }
 
+    /// Adds all windows of a port.
+    ///
+    /// Most runs are shorter than the time between two polls. If the first and the last window are
+    /// in the same poll, all are, and it does not matter which window a number belongs to: the
+    /// numbers are read without their windows. The sum and the longest are the same as if each
+    /// window had been added.
+    pub(super) fn add_port(&mut self, port: u64, own: &PortSamples) {
+        if own.queue.is_zero() && own.held.is_zero() {
+            return;
+        }
+        let first = own.windows.iter().next().map(|window| self.poll(window));
+        if first == Some(self.poll(own.windows.last())) {
+            let queue = own.queue.values().max().unwrap_or_default();
+            let held = own.held.values().sum();
+            self.add(PortWindow { window: own.windows.last(), port, queue, held });
+            return;
+        }
+        let found = own.queue.iter().zip(own.held.iter());
+        for (window, (queue, held)) in own.windows.iter().zip(found) {
+            self.add(PortWindow { window, port, queue, held });
+        }
+    }
+
+    /// The poll that a window is in.
+    fn poll(&self, window: u64) -> u64 {
+        window.saturating_mul(self.window_ps) / self.every
+    }
+
     #[inline]
-    pub(super) fn add(&mut self, row: PortWindow) {
+    fn add(&mut self, row: PortWindow) {
         let PortWindow { window, port, queue, held } = row;
         if (queue, held) == (0, 0) {
             return;
         }
-        let poll = window.saturating_mul(self.window_ps) / self.every;
+        let poll = self.poll(window);
         if (poll, port) != self.now {
             self.end_poll();
             self.now = (poll, port);
@@ -134,4 +163,42 @@ fn table(ports: BTreeMap<(u64, u64), Port>) -> Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_core::packed::{Runs, Sparse, Varints};
+    use weir_core::{NodeId, PortId};
+
+    /// Windows of 1 us from `from` on, with queues and holds in some of them.
+    fn port(from: u64) -> PortSamples {
+        let (mut windows, mut sent) = <(Runs, Varints)>::default();
+        let (mut queue, mut held) = <(Sparse, Sparse)>::default();
+        for window in from..from + 50 {
+            windows.push(window);
+            queue.push(if window % 3 == 0 { window * 7 % 40 } else { 0 });
+            sent.push(1);
+            held.push(if window % 5 == 0 { window } else { 0 });
+        }
+        PortSamples { node: NodeId(0), port: PortId(0), rows: 50, windows, queue, sent, held }
+    }
+
+    #[test]
+    fn a_port_added_whole_shows_what_its_windows_show() {
+        for (from, every) in [(0, 200_000), (90, 100), (95, 100), (100, 100), (0, 49), (3, 7)] {
+            let own = port(from);
+            let [mut whole, mut single] =
+                [(); 2].map(|()| Windows::new(Time::from_us(1), Time::from_us(every)));
+            let found = own.queue.iter().zip(own.held.iter());
+            for (window, (queue, held)) in own.windows.iter().zip(found) {
+                single.add(PortWindow { window, port: 4, queue, held });
+            }
+            whole.add_port(4, &own);
+            let [whole, single] =
+                [whole, single].map(|windows| windows.with_pauses(&Timeline::default()));
+            assert_eq!(whole, single, "from {from}, a poll every {every}");
+            assert!(whole.rows() > 0);
+        }
+    }
 }
