@@ -105,7 +105,9 @@ pub(crate) fn encode_with(timeline: &Timeline, packed: &[Packed]) -> Vec<u8> {
     let head = serde_json::to_vec(&Head { header, sections }).expect("a header is always JSON");
     let length = (head.len() as u32).to_le_bytes();
     let packed = packed.iter().flat_map(|s| s.columns.iter().map(|c| c.bytes.as_slice()));
-    let mut file = Vec::new();
+    let whole = head.len() + columns.len() + packed.clone().map(<[u8]>::len).sum::<usize>();
+    // room for a file that is half as long, so that it is seldom copied while it grows
+    let mut file = Vec::with_capacity(whole / 2);
     file.extend(MAGIC);
     file.extend(VERSION.to_le_bytes());
     file.extend(GZIP_HEAD);

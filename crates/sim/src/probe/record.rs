@@ -9,7 +9,7 @@
 //! A node with too many rows makes its windows twice as long. All nodes have the windows of the
 //! node with the longest ones in the end.
 
-use super::held::{PortHolds, SinceLast};
+use super::held::PortHolds;
 use crate::outcome::{
     Delivery, DropEvent, DropReason, HoldRecord, NodeSamples, Outcome, Recording,
 };

@@ -153,7 +153,8 @@ pub(super) fn holds(source: &Source<'_>) -> Table {
 pub(super) fn rates(source: &Source<'_>, recording: &Recording) -> Packed {
     // rows of one flow are in the order of their windows: counting puts them in their places
     let known = |d: &Delivery| Some((source.flows.place(d.flow)?, d.window, d.bytes));
-    let rows: Vec<(u64, u32, u64)> = recording.deliveries.iter().filter_map(known).collect();
+    let mut rows: Vec<(u64, u32, u64)> = Vec::with_capacity(recording.deliveries.len());
+    rows.extend(recording.deliveries.iter().filter_map(known));
     let mut places = vec![0usize; source.flows.len() + 1];
     rows.iter().for_each(|(flow, ..)| places[*flow as usize + 1] += 1);
     for i in 1..places.len() {
