@@ -116,31 +116,28 @@ impl Rank {
     /// If a dependency names an operation that does not exist.
     pub fn new(ops: Vec<Op>, dependencies: &[Dependency]) -> Self {
         let mut waits_for = vec![0; ops.len()];
-        let mut counts = vec![(0_u32, 0_u32); ops.len()];
+        let mut first = vec![(0_u32, 0_u32); ops.len()];
         for d in dependencies {
             waits_for[d.waits as usize] += 1;
-            let count = &mut counts[d.on as usize];
+            let count = &mut first[d.on as usize];
             match d.wait {
                 Wait::Start => count.0 += 1,
                 Wait::Completion => count.1 += 1,
             }
         }
-        let mut at = 0;
-        let first: Vec<(u32, u32)> = counts
-            .iter()
-            .map(|(starts, completions)| {
-                let begin = at;
-                at += starts + completions;
-                (begin, begin + starts)
-            })
-            .collect();
-        let mut next = first.clone();
+        // from numbers of dependents to where they end, and in the next loop to where they begin
+        let mut end = 0;
+        for (starts, completions) in &mut first {
+            *starts += end;
+            *completions += *starts;
+            end = *completions;
+        }
         let mut dependents = vec![0; dependencies.len()];
-        for d in dependencies {
-            let (starts, completions) = &mut next[d.on as usize];
+        for d in dependencies.iter().rev() {
+            let (starts, completions) = &mut first[d.on as usize];
             let place = if d.wait == Wait::Start { starts } else { completions };
+            *place -= 1;
             dependents[*place as usize] = d.waits;
-            *place += 1;
         }
         Self { ops, first, dependents, waits_for }
     }
