@@ -19,6 +19,8 @@
 pub mod binary;
 pub mod text;
 
+use crate::balance::{Balance, Balances};
+
 /// Matches every source or tag; written `-1`.
 pub const ANY: u64 = u64::MAX;
 
@@ -159,24 +161,6 @@ impl Rank {
     }
 }
 
-/// What is sent to a rank, and what it receives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Balance {
-    /// How many messages are sent to it.
-    pub sent: u64,
-    /// How many it receives.
-    pub received: u64,
-    /// Whether it receives messages of other sizes than are sent to it.
-    pub other_sizes: bool,
-}
-
-impl Balance {
-    /// Whether messages are left over at the end.
-    pub fn surplus(&self) -> bool {
-        self.sent > self.received
-    }
-}
-
 /// A schedule: the programs of all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -196,31 +180,17 @@ impl Schedule {
     /// What cannot be right, whatever the order in which messages meet receives: by rank, how many
     /// messages are sent to it and how many it receives, and whether their sizes are the same.
     pub fn balances(&self) -> Vec<Balance> {
-        // sums of a mixed size are equal if the sizes are the same, in whatever order
-        let mixed = |size: u64| {
-            let x = (size ^ (size >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-        };
-        let mut all = vec![(Balance::default(), 0_u64); self.ranks.len()];
+        let mut balances = Balances::new(self.ranks.len());
         for (rank, program) in self.ranks.iter().enumerate() {
             for op in &program.ops {
                 match op.kind {
                     Kind::Calc => {}
-                    Kind::Send => {
-                        let (balance, sizes) = &mut all[op.peer as usize];
-                        balance.sent += 1;
-                        *sizes = sizes.wrapping_add(mixed(op.size));
-                    }
-                    Kind::Recv => {
-                        let (balance, sizes) = &mut all[rank];
-                        balance.received += 1;
-                        *sizes = sizes.wrapping_sub(mixed(op.size));
-                    }
+                    Kind::Send => balances.sent(op.peer as usize, op.size),
+                    Kind::Recv => balances.received(rank, op.size),
                 }
             }
         }
-        let balance = |(balance, sizes)| Balance { other_sizes: sizes != 0, ..balance };
-        all.into_iter().map(balance).collect()
+        balances.all()
     }
 
     /// How many operations there are in all.
