@@ -25,6 +25,7 @@
 //! assert_eq!(run.end_ns, [500 + 1500, 500 + 1500 + 2500 + 1500 + 4095 * 6]);
 //! ```
 
+pub mod balance;
 pub mod chakra;
 pub mod collective;
 pub mod goal;

@@ -314,9 +314,41 @@ fn collectives_belong_together_in_the_order_of_ids_not_of_the_file() {
 }
 
 #[test]
-fn a_receive_that_nobody_sends_is_named_by_its_node() {
-    let files = [file(&[recv(77, 1, 8, 5)]), file(&[])];
-    let chain = carry_out(&Arc::new(read(&files).expect("a trace")), 100).expect_err("it is stuck");
+fn a_message_without_a_partner_is_named_by_file_node_and_peer() {
+    assert_eq!(
+        error(&[file(&[recv(77, 1, 8, 5)]), file(&[])]),
+        "t.0.et, node 77: no send meets this receive from rank 1 with tag 5: rank 0 has 1 of them, \
+         and t.1.et has 0 sends"
+    );
+    // the third of three, as two are received
+    let sends = file(&[send(1, 0, 8, -1), send(2, 0, 8, -1), send(30, 0, 8, -1)]);
+    let receives = file(&[recv(8, 1, 8, -1), recv(9, 1, 8, -1)]);
+    assert_eq!(
+        error(&[receives.clone(), sends.clone()]),
+        "t.1.et, node 30: no receive meets this send to rank 0 with tag -1: rank 1 has 3 of them, \
+         and t.0.et has 2 receives"
+    );
+    // as many messages of each rank, but another tag; so it is at two ranks more
+    let tags = |rank: u32| file(&[send(4, (rank + 1) % 3, 8, 1), recv(5, (rank + 2) % 3, 8, 2)]);
+    assert_eq!(
+        error(&[tags(0), tags(1), tags(2)]),
+        "t.0.et, node 5: no send meets this receive from rank 2 with tag 2: rank 0 has 1 of them, \
+         and t.2.et has 0 sends; messages to 2 more ranks have no partner either"
+    );
+    // from another rank, and one more than is wanted
+    let third = file(&[send(7, 0, 8, -1)]);
+    let other = error(&[receives.clone(), file(&[send(1, 0, 8, -1)]), third]);
+    assert!(other.starts_with("t.0.et, node 9: no send meets this receive from rank 1"), "{other}");
+    let more = error(&[receives, sends, file(&[send(7, 0, 8, -1)])]);
+    assert!(more.starts_with("t.1.et, node 30: no receive meets this send to rank 0"), "{more}");
+}
+
+#[test]
+fn a_receive_that_waits_for_ever_is_named_by_its_node() {
+    // each rank sends what the other waits for once it has received
+    let rank = |peer| file(&[recv(77, peer, 8, 5), send(78, peer, 8, 5).after(&[77])]);
+    let workload = read(&[rank(1), rank(0)]).expect("a trace");
+    let chain = carry_out(&Arc::new(workload), 100).expect_err("it is stuck");
     assert_eq!(chain[0].1.to_string(), "task 77 (receive from rank 1)");
     assert_eq!((chain[0].1.peer, chain[0].1.tag), (Some(1), Some(5)));
 }

@@ -5,9 +5,10 @@ use crate::fields::{At, Fields};
 use crate::text::{Diagnostic, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
+use weir_coll::balance::Balance;
 use weir_coll::chakra::{self, Dependencies, Traces, groups};
 use weir_coll::collective::{Algorithm, Plan};
-use weir_coll::goal::{Balance, Kind, Op, Schedule, binary, text};
+use weir_coll::goal::{Kind, Op, Schedule, binary, text};
 use weir_coll::simai::flows::Remainder;
 use weir_coll::simai::job::{Groups, Options as SimaiOptions};
 use weir_coll::simai::text::Rows;
@@ -139,7 +140,7 @@ impl TraceSpec {
     /// What a schedule says in two ways, as warnings.
     pub(crate) fn doubts(&self, schedule: &Schedule) -> Vec<Diagnostic> {
         let balances = schedule.balances();
-        let other = |b: &&(usize, &Balance)| b.1.other_sizes && b.1.sent == b.1.received;
+        let other = |b: &&(usize, &Balance)| b.1.sent == b.1.received && b.1.differs();
         let ranks: Vec<(usize, &Balance)> = balances.iter().enumerate().collect();
         let mut doubtful = ranks.iter().filter(other);
         let Some((rank, _)) = doubtful.next() else { return Vec::new() };

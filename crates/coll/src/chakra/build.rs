@@ -3,7 +3,7 @@
 use super::node::{COLLECTIVES, KINDS, Node};
 use super::{ChakraError, Dependencies, Options};
 use crate::collective::{Operation, Plan};
-use crate::tasks::{Builder, Call, Lane, MOST_CALLS, Program, Set, Task, Work, Workload};
+use crate::tasks::{Builder, Call, Lane, MOST_CALLS, Program, Set, Task, Unmet, Work, Workload};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub(super) struct Build {
     ranks: u32,
     options: Options,
     workload: Workload,
+    /// By rank: its file.
+    files: Vec<String>,
     used: u64,
     /// Sets by the name of their group.
     sets: BTreeMap<String, u32>,
@@ -62,6 +64,7 @@ impl Build {
             ranks,
             options,
             workload: Workload::default(),
+            files: Vec::new(),
             used: 0,
             sets: BTreeMap::new(),
             calls: FxHashMap::default(),
@@ -286,6 +289,7 @@ impl Build {
         }
         self.number_calls(&mut rank, &mut program)?;
         self.workload.ranks.push(Arc::new(program));
+        self.files.push(rank.file);
         Ok(())
     }
 
@@ -366,12 +370,42 @@ impl Build {
                 return Err(ChakraError { file: seen.file.clone(), node: Some(seen.node), what });
             }
         }
+        if let Some(unmet) = self.workload.unmet() {
+            return Err(self.no_partner(&unmet));
+        }
         let notes = self.notes.iter().map(|(what, count)| match count {
             1 => format!("one node: {what}"),
             _ => format!("{count} nodes {what}"),
         });
         self.workload.notes = notes.collect();
         Ok(self.workload)
+    }
+
+    /// A send that no receive meets, or a receive that no send meets.
+    fn no_partner(&self, unmet: &Unmet) -> ChakraError {
+        let Unmet { rank, index, sends, receives, .. } = *unmet;
+        // most writers have signed tags
+        let signed = |tag: u64| tag as u32 as i32;
+        let mut what = match unmet.task {
+            Task::Send { peer, tag, .. } => format!(
+                "no receive meets this send to rank {peer} with tag {}: rank {rank} has {sends} \
+                 of them, and {} has {receives} receives",
+                signed(tag),
+                self.files[peer as usize],
+            ),
+            Task::Recv { peer, tag } => format!(
+                "no send meets this receive from rank {peer} with tag {}: rank {rank} has \
+                 {receives} of them, and {} has {sends} sends",
+                signed(tag),
+                self.files[peer as usize],
+            ),
+            Task::Join | Task::Calc(_) | Task::Call(_) => "it is no message".into(),
+        };
+        if unmet.others > 0 {
+            what += &format!("; messages to {} more ranks have no partner either", unmet.others);
+        }
+        let node = Some(self.workload.ranks[rank as usize].name(index));
+        ChakraError { file: self.files[rank as usize].clone(), node, what }
     }
 }
 

@@ -19,6 +19,8 @@
 pub mod binary;
 pub mod text;
 
+use crate::balance::{Balance, Balances};
+
 /// Matches every source or tag; written `-1`.
 pub const ANY: u64 = u64::MAX;
 
@@ -116,31 +118,28 @@ impl Rank {
     /// If a dependency names an operation that does not exist.
     pub fn new(ops: Vec<Op>, dependencies: &[Dependency]) -> Self {
         let mut waits_for = vec![0; ops.len()];
-        let mut counts = vec![(0_u32, 0_u32); ops.len()];
+        let mut first = vec![(0_u32, 0_u32); ops.len()];
         for d in dependencies {
             waits_for[d.waits as usize] += 1;
-            let count = &mut counts[d.on as usize];
+            let count = &mut first[d.on as usize];
             match d.wait {
                 Wait::Start => count.0 += 1,
                 Wait::Completion => count.1 += 1,
             }
         }
-        let mut at = 0;
-        let first: Vec<(u32, u32)> = counts
-            .iter()
-            .map(|(starts, completions)| {
-                let begin = at;
-                at += starts + completions;
-                (begin, begin + starts)
-            })
-            .collect();
-        let mut next = first.clone();
+        // from numbers of dependents to where they end, and in the next loop to where they begin
+        let mut end = 0;
+        for (starts, completions) in &mut first {
+            *starts += end;
+            *completions += *starts;
+            end = *completions;
+        }
         let mut dependents = vec![0; dependencies.len()];
-        for d in dependencies {
-            let (starts, completions) = &mut next[d.on as usize];
+        for d in dependencies.iter().rev() {
+            let (starts, completions) = &mut first[d.on as usize];
             let place = if d.wait == Wait::Start { starts } else { completions };
+            *place -= 1;
             dependents[*place as usize] = d.waits;
-            *place += 1;
         }
         Self { ops, first, dependents, waits_for }
     }
@@ -159,24 +158,6 @@ impl Rank {
     /// How many lines make operations wait.
     pub fn edges(&self) -> usize {
         self.dependents.len()
-    }
-}
-
-/// What is sent to a rank, and what it receives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Balance {
-    /// How many messages are sent to it.
-    pub sent: u64,
-    /// How many it receives.
-    pub received: u64,
-    /// Whether it receives messages of other sizes than are sent to it.
-    pub other_sizes: bool,
-}
-
-impl Balance {
-    /// Whether messages are left over at the end.
-    pub fn surplus(&self) -> bool {
-        self.sent > self.received
     }
 }
 
@@ -199,31 +180,17 @@ impl Schedule {
     /// What cannot be right, whatever the order in which messages meet receives: by rank, how many
     /// messages are sent to it and how many it receives, and whether their sizes are the same.
     pub fn balances(&self) -> Vec<Balance> {
-        // sums of a mixed size are equal if the sizes are the same, in whatever order
-        let mixed = |size: u64| {
-            let x = (size ^ (size >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-        };
-        let mut all = vec![(Balance::default(), 0_u64); self.ranks.len()];
+        let mut balances = Balances::new(self.ranks.len());
         for (rank, program) in self.ranks.iter().enumerate() {
             for op in &program.ops {
                 match op.kind {
                     Kind::Calc => {}
-                    Kind::Send => {
-                        let (balance, sizes) = &mut all[op.peer as usize];
-                        balance.sent += 1;
-                        *sizes = sizes.wrapping_add(mixed(op.size));
-                    }
-                    Kind::Recv => {
-                        let (balance, sizes) = &mut all[rank];
-                        balance.received += 1;
-                        *sizes = sizes.wrapping_sub(mixed(op.size));
-                    }
+                    Kind::Send => balances.sent(op.peer as usize, op.size),
+                    Kind::Recv => balances.received(rank, op.size),
                 }
             }
         }
-        let balance = |(balance, sizes)| Balance { other_sizes: sizes != 0, ..balance };
-        all.into_iter().map(balance).collect()
+        balances.all()
     }
 
     /// How many operations there are in all.

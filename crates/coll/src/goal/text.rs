@@ -3,9 +3,16 @@
 //! Deviations from the original reader, all of them more lenient or louder: blanks may precede a
 //! statement, ranks may come in any order, comments may end a line; a label that is given twice, a
 //! number that does not fit, a peer that does not exist and an unknown label are errors.
+//!
+//! Schedules have gigabytes, so a line that is right takes no allocation: words are compared as
+//! bytes where they stand, and text is made of them for messages only. The same reader written
+//! without regard to time is in `tests/plain`, and both read the same (`tests/goal_text.rs`);
+//! `examples/goal_speed.rs` says how fast.
 
+mod labels;
+
+use self::labels::{Labels, Word};
 use super::{ANY, Dependency, Kind, Op, Rank, Schedule, Wait};
-use rustc_hash::FxHashMap;
 
 /// The most ranks that are read: more would be a damaged file.
 pub const MOST_RANKS: u64 = 1 << 22;
@@ -14,7 +21,7 @@ pub const MOST_MEMORY: u64 = 2 << 30;
 /// Bytes of an operation: itself, where its dependents begin, for how many it waits.
 const OP: u64 = size_of::<Op>() as u64 + 8 + 4;
 /// Bytes of a label while its rank is read.
-const LABEL: u64 = 32;
+const LABEL: u64 = labels::BYTES;
 /// Bytes of a dependency while it is read and afterwards.
 const EDGE: u64 = size_of::<Dependency>() as u64 + 4;
 
@@ -37,17 +44,18 @@ pub fn parse(text: &[u8]) -> Result<Schedule, TextError> {
 fn parse_within(text: &[u8], most: u64) -> Result<Schedule, TextError> {
     let mut reader = Reader { text, at: 0, line: 1, used: 0, most };
     let ranks = reader.header()?;
+    let mut block = Block { ops: Vec::new(), dependencies: Vec::new(), labels: Labels::new(text) };
     let mut programs: Vec<Option<Rank>> = (0..ranks).map(|_| None).collect();
     while reader.next_statement() {
-        reader.keyword("rank", "`rank N {`")?;
+        reader.keyword(b"rank", "`rank N {`")?;
         let (rank, line) = (reader.number("the number of a rank")?, reader.line);
         let at = usize::try_from(rank).ok().filter(|r| *r < programs.len());
         let Some(at) = at else {
             return Err(reader.error(format!("there is no rank {rank}: num_ranks is {ranks}")));
         };
-        reader.symbol(b'{')?;
+        reader.keyword(b"{", "`{`")?;
         reader.end_of_line()?;
-        let program = reader.program(ranks)?;
+        let program = reader.program(ranks, &mut block)?;
         if programs[at].replace(program).is_some() {
             return Err(TextError { line, what: format!("rank {rank} is given twice") });
         }
@@ -55,6 +63,13 @@ fn parse_within(text: &[u8], most: u64) -> Result<Schedule, TextError> {
     // a rank without a block has nothing to do
     let ranks = programs.into_iter().map(Option::unwrap_or_default).collect();
     Ok(Schedule { ranks })
+}
+
+/// What has been read of a rank; its memory is used for the next rank again.
+struct Block<'a> {
+    ops: Vec<Op>,
+    dependencies: Vec<Dependency>,
+    labels: Labels<'a>,
 }
 
 struct Reader<'a> {
@@ -67,29 +82,39 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    #[inline]
     fn room(&mut self, bytes: u64) -> Result<(), TextError> {
         self.used += bytes;
-        match self.used > self.most {
-            true => Err(self.error(format!(
-                "operations and dependencies take more than {} bytes of memory",
-                self.most
-            ))),
-            false => Ok(()),
-        }
+        if self.used > self.most { Err(self.no_room()) } else { Ok(()) }
     }
 
+    #[cold]
+    fn no_room(&self) -> TextError {
+        let most = self.most;
+        self.error(format!("operations and dependencies take more than {most} bytes of memory"))
+    }
+
+    #[cold]
     fn error(&self, what: impl Into<String>) -> TextError {
         TextError { line: self.line, what: what.into() }
     }
 
+    #[cold]
+    fn instead(&self, wanted: &str) -> TextError {
+        self.error(format!("`{}` instead of {wanted}", self.word_here()))
+    }
+
+    #[inline]
     fn rest(&self) -> &'a [u8] {
         &self.text[self.at..]
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
+    #[inline]
     fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
@@ -125,20 +150,23 @@ impl<'a> Reader<'a> {
         self.at += length;
     }
 
+    #[inline]
     fn end_of_line(&mut self) -> Result<(), TextError> {
-        self.blanks();
-        while self.rest().starts_with(b"//") || self.rest().starts_with(b"/*") {
-            self.comment();
+        loop {
             self.blanks();
-        }
-        match self.peek() {
-            None => Ok(()),
-            Some(b'\n') => {
-                self.at += 1;
-                self.line += 1;
-                Ok(())
+            match self.rest() {
+                [] => return Ok(()),
+                [b'\n', ..] => {
+                    self.at += 1;
+                    self.line += 1;
+                    return Ok(());
+                }
+                [b'/', b'/' | b'*', ..] => self.comment(),
+                _ => {
+                    let what = format!("`{}` after the statement", self.word_here());
+                    return Err(self.error(what));
+                }
             }
-            Some(_) => Err(self.error(format!("`{}` after the statement", self.word_here()))),
         }
     }
 
@@ -151,46 +179,53 @@ impl<'a> Reader<'a> {
         String::from_utf8_lossy(&rest[..length]).escape_debug().to_string()
     }
 
-    fn keyword(&mut self, word: &str, wanted: &str) -> Result<(), TextError> {
-        self.blanks();
-        if !self.rest().starts_with(word.as_bytes()) {
-            return Err(self.error(format!("`{}` instead of {wanted}", self.word_here())));
-        }
-        self.at += word.len();
-        Ok(())
+    #[inline]
+    fn keyword(&mut self, word: &[u8], wanted: &str) -> Result<(), TextError> {
+        if self.optional(word) { Ok(()) } else { Err(self.instead(wanted)) }
     }
 
-    fn optional(&mut self, word: &str) -> bool {
+    #[inline]
+    fn optional(&mut self, word: &[u8]) -> bool {
         self.blanks();
-        let found = self.rest().starts_with(word.as_bytes());
+        let found = self.rest().starts_with(word);
         if found {
             self.at += word.len();
         }
         found
     }
 
-    fn symbol(&mut self, symbol: u8) -> Result<(), TextError> {
-        self.keyword(&char::from(symbol).to_string(), &format!("`{}`", char::from(symbol)))
-    }
-
+    #[inline]
     fn number(&mut self, what: &str) -> Result<u64, TextError> {
         self.blanks();
-        let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
-        let text = &self.rest()[..digits];
-        if text.is_empty() {
-            return Err(self.error(format!("`{}` instead of {what}", self.word_here())));
+        let begin = self.at;
+        let mut number = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+            self.at += 1;
         }
-        let text = str::from_utf8(text).expect("digits are ASCII");
-        // the largest number stands for -1
-        let Some(number) = text.parse().ok().filter(|n| *n != ANY) else {
-            return Err(self.error(format!("{what}: {text} does not fit into 64 bits")));
-        };
-        self.at += digits;
-        Ok(number)
+        match self.at - begin {
+            0 => Err(self.instead(what)),
+            // they fit always
+            1..=19 => Ok(number),
+            _ => self.long(what, begin),
+        }
     }
 
+    /// The number of many digits, from `begin` to here.
+    #[cold]
+    fn long(&self, what: &str, begin: usize) -> Result<u64, TextError> {
+        let digits = str::from_utf8(&self.text[begin..self.at]).expect("digits are ASCII");
+        // the largest number stands for -1
+        digits
+            .parse()
+            .ok()
+            .filter(|n| *n != ANY)
+            .ok_or_else(|| self.error(format!("{what}: {digits} does not fit into 64 bits")))
+    }
+
+    #[inline]
     fn number_or_any(&mut self, what: &str) -> Result<u64, TextError> {
-        if self.optional("-1") { Ok(ANY) } else { self.number(what) }
+        if self.optional(b"-1") { Ok(ANY) } else { self.number(what) }
     }
 
     fn small(&mut self, what: &str) -> Result<u16, TextError> {
@@ -199,19 +234,24 @@ impl<'a> Reader<'a> {
             .map_err(|_| self.error(format!("{what}: {number} is above {}", u16::MAX)))
     }
 
-    fn word(&self) -> &'a str {
-        let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
-        let length = self.rest().iter().take_while(part).count();
-        let starts = self.peek().is_some_and(|b| b.is_ascii_alphabetic());
-        let length = if starts { length } else { 0 };
-        str::from_utf8(&self.rest()[..length]).expect("letters and digits are ASCII")
+    /// Goes behind the word that stands here.
+    #[inline]
+    fn word(&mut self) -> Word {
+        let word = Word::at(self.text, self.at);
+        self.at = word.end;
+        word
+    }
+
+    /// A word, for messages.
+    fn words(&self, word: Word) -> &'a str {
+        str::from_utf8(&self.text[word.begin..word.end]).expect("letters and digits are ASCII")
     }
 
     fn header(&mut self) -> Result<u64, TextError> {
         if !self.next_statement() {
             return Err(self.error("the file is empty: it begins with `num_ranks N`"));
         }
-        self.keyword("num_ranks", "`num_ranks N`")?;
+        self.keyword(b"num_ranks", "`num_ranks N`")?;
         let ranks = self.number("the number of ranks")?;
         if ranks == 0 || ranks > MOST_RANKS {
             return Err(self.error(format!("{ranks} ranks: from 1 to {MOST_RANKS} can be")));
@@ -221,103 +261,117 @@ impl<'a> Reader<'a> {
     }
 
     /// The lines of a rank up to its `}`.
-    fn program(&mut self, ranks: u64) -> Result<Rank, TextError> {
-        let (mut ops, mut dependencies) = (Vec::new(), Vec::new());
-        let mut labels: FxHashMap<&'a str, u32> = FxHashMap::default();
+    fn program(&mut self, ranks: u64, block: &mut Block<'a>) -> Result<Rank, TextError> {
+        let Block { ops, dependencies, labels } = block;
+        ops.clear();
+        dependencies.clear();
+        labels.clear();
         loop {
             if !self.next_statement() {
                 return Err(self.error("the file ends before the `}` of a rank"));
             }
-            if self.optional("}") {
+            if self.optional(b"}") {
                 self.end_of_line()?;
-                return Ok(Rank::new(ops, &dependencies));
+                return Ok(Rank::new(ops.clone(), dependencies));
             }
             let word = self.word();
-            let behind = self.at + word.len();
-            let (start, line) = (self.at, self.line);
-            self.at = behind;
             self.blanks();
             if !word.is_empty() && self.peek() == Some(b':') {
                 self.at += 1;
                 let index = u32::try_from(ops.len())
                     .map_err(|_| self.error("more operations of a rank than 2^32"))?;
-                if labels.insert(word, index).is_some() {
-                    return Err(self.error(format!("two operations are called `{word}`")));
+                if !labels.insert(word, index) {
+                    let label = self.words(word);
+                    return Err(self.error(format!("two operations are called `{label}`")));
                 }
                 self.room(OP + LABEL)?;
-                ops.push(self.op(ranks)?);
+                self.op(ranks, ops)?;
             } else if let Some(wait) = self.dependency_word(word) {
-                let on = self.label(&labels)?;
-                let waits = find(&labels, word).map_err(|what| TextError { line, what })?;
+                let on = self.label(labels)?;
+                let waits = labels.find(word).ok_or_else(|| self.unknown(word))?;
                 self.room(EDGE)?;
                 dependencies.push(Dependency { waits, on, wait });
             } else {
-                self.at = start;
+                self.at = word.begin;
                 self.room(OP)?;
-                ops.push(self.op(ranks)?);
+                self.op(ranks, ops)?;
             }
             self.end_of_line()?;
         }
     }
 
     /// `requires` or `irequires` behind the label of an operation.
-    fn dependency_word(&mut self, label: &str) -> Option<Wait> {
+    #[inline]
+    fn dependency_word(&mut self, label: Word) -> Option<Wait> {
         if label.is_empty() {
             None
-        } else if self.optional("irequires") {
+        } else if self.optional(b"irequires") {
             Some(Wait::Start)
-        } else if self.optional("requires") {
+        } else if self.optional(b"requires") {
             Some(Wait::Completion)
         } else {
             None
         }
     }
 
-    fn label(&mut self, labels: &FxHashMap<&str, u32>) -> Result<u32, TextError> {
+    #[inline]
+    fn label(&mut self, labels: &Labels<'_>) -> Result<u32, TextError> {
         self.blanks();
         let word = self.word();
         if word.is_empty() {
-            return Err(self.error(format!("`{}` instead of a label", self.word_here())));
+            return Err(self.instead("a label"));
         }
-        self.at += word.len();
-        find(labels, word).map_err(|what| self.error(what))
+        labels.find(word).ok_or_else(|| self.unknown(word))
     }
 
-    fn op(&mut self, ranks: u64) -> Result<Op, TextError> {
-        const WANTED: &str = "`send`, `recv`, `calc` or `}`";
+    #[cold]
+    fn unknown(&self, label: Word) -> TextError {
+        self.error(format!(
+            "no operation before this line is called `{}`: labels belong to one rank",
+            self.words(label)
+        ))
+    }
+
+    #[inline]
+    fn op(&mut self, ranks: u64, ops: &mut Vec<Op>) -> Result<(), TextError> {
         self.blanks();
-        let kinds = [Kind::Send, Kind::Recv, Kind::Calc];
-        let kind = kinds.into_iter().find(|k| self.rest().starts_with(k.word().as_bytes()));
-        let Some(kind) = kind else {
-            return Err(self.error(format!("`{}` instead of {WANTED}", self.word_here())));
+        let kind = if self.optional(b"send") {
+            Kind::Send
+        } else if self.optional(b"recv") {
+            Kind::Recv
+        } else if self.optional(b"calc") {
+            Kind::Calc
+        } else {
+            return Err(self.instead("`send`, `recv`, `calc` or `}`"));
         };
-        self.at += kind.word().len();
         let mut op = Op { kind, size: 0, peer: 0, tag: 0, cpu: 0, nic: 0 };
         if kind == Kind::Calc {
             op.size = self.number("nanoseconds")?;
         } else {
             op.size = self.number("a number of bytes")?;
-            self.symbol(b'b')?;
+            self.keyword(b"b", "`b`")?;
             op.peer = self.peer(kind, ranks)?;
-            if self.optional("tag") {
+            if self.optional(b"tag") {
                 op.tag = self.number_or_any("a tag")?;
             }
         }
-        if self.optional("cpu") {
+        if self.optional(b"cpu") {
             op.cpu = self.small("the number of a CPU")?;
         }
-        if kind != Kind::Calc && self.optional("nic") {
+        if kind != Kind::Calc && self.optional(b"nic") {
             op.nic = self.small("the number of a NIC")?;
         }
-        Ok(op)
+        ops.push(op);
+        Ok(())
     }
 
+    #[inline]
     fn peer(&mut self, kind: Kind, ranks: u64) -> Result<u64, TextError> {
         let peer = if kind == Kind::Send {
-            self.keyword("to", "`to`")?;
+            self.keyword(b"to", "`to`")?;
             self.number("the number of a rank")?
         } else {
-            self.keyword("from", "`from`")?;
+            self.keyword(b"from", "`from`")?;
             self.number_or_any("the number of a rank, or -1")?
         };
         if peer != ANY && peer >= ranks {
@@ -325,12 +379,6 @@ impl<'a> Reader<'a> {
         }
         Ok(peer)
     }
-}
-
-fn find(labels: &FxHashMap<&str, u32>, word: &str) -> Result<u32, String> {
-    labels.get(word).copied().ok_or_else(|| {
-        format!("no operation before this line is called `{word}`: labels belong to one rank")
-    })
 }
 
 #[cfg(test)]

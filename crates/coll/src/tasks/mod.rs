@@ -14,9 +14,11 @@
 
 mod edges;
 mod rank;
+mod unmet;
 
 pub use edges::{Builder, Program, TooMuch};
 pub use rank::TaskRank;
+pub use unmet::Unmet;
 
 use crate::collective::{Collective, Plan, PlanError};
 use crate::graph::SendDone;
@@ -58,6 +60,11 @@ pub const TAGS: u64 = 1 << 44;
 pub const MOST_CALLS: usize = (1 << 20) - 1;
 /// What is before the tags of messages that belong to no call.
 const NO_CALL: u32 = MOST_CALLS as u32;
+
+/// A number of a call's own, or a tag of a rank's own, with the call or the rank before it.
+fn outer(call: u32, inner: u64) -> u64 {
+    u64::from(call) << 44 | inner
+}
 
 /// What carries out tasks one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! The tasks of one rank, carried out.
 
-use super::{Lane, NO_CALL, TAGS, Task, Workload};
+use super::{Lane, NO_CALL, TAGS, Task, Workload, outer};
 use crate::graph::SendDone;
 use crate::matching::{Envelope, Waiting};
 use crate::program::{Action, Message, Program, Wait};
@@ -54,11 +54,6 @@ pub struct TaskRank {
     ready: VecDeque<u32>,
     actions: VecDeque<Action>,
     ended: bool,
-}
-
-/// A number of a call's own, with the call before it.
-fn outer(call: u32, inner: u64) -> u64 {
-    u64::from(call) << 44 | inner
 }
 
 impl TaskRank {
