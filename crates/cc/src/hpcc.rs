@@ -159,8 +159,9 @@ pub struct Hpcc {
     rate: u64,
     last_update: u64,
     single: Reference,
-    /// The stack stored last, and how many hops it has.
-    hops: [IntHop; MAX_HOPS],
+    /// The stack stored last, and how many hops it has. In a box: a flow under any other algorithm
+    /// takes as much memory as the largest one.
+    hops: Box<[IntHop; MAX_HOPS]>,
     path_length: usize,
     /// Per hop, when `multi_rate`.
     multi: Option<Box<[Reference; MAX_HOPS]>>,
@@ -181,7 +182,7 @@ impl Hpcc {
             rate: line_rate,
             last_update: 0,
             single: fresh,
-            hops: [IntHop::default(); MAX_HOPS],
+            hops: Box::default(),
             path_length: 0,
             multi: p.multi_rate.then(|| Box::new([fresh; MAX_HOPS])),
             window: Window::new(p.window, path),
@@ -218,7 +219,7 @@ impl Hpcc {
     /// Whether a stack of the same path is older than the stored one. (Time that wraps does not
     /// tell.)
     fn is_late(&self, hops: &[IntHop]) -> bool {
-        !self.config.packed && hops.iter().zip(&self.hops).any(|(new, old)| new.time < old.time)
+        !self.config.packed && hops.iter().zip(&*self.hops).any(|(new, old)| new.time < old.time)
     }
 
     /// Reacts to the stack; the new rate, or `None` when no hop was looked at.
@@ -233,7 +234,7 @@ impl Hpcc {
     fn react_single(&mut self, hops: &[IntHop], scope: Reaction) -> Option<u64> {
         let c = self.config;
         let (mut max_u, mut dt, mut any) = (0.0, 0.0, false);
-        for (new, old) in hops.iter().zip(&mut self.hops) {
+        for (new, old) in hops.iter().zip(&mut *self.hops) {
             if c.skips(new, scope) {
                 continue;
             }
@@ -260,7 +261,7 @@ impl Hpcc {
         let c = self.config;
         let references = self.multi.as_deref_mut()?;
         let (mut rate, mut any) = (c.line_rate, false);
-        for ((new, old), r) in hops.iter().zip(&mut self.hops).zip(references) {
+        for ((new, old), r) in hops.iter().zip(&mut *self.hops).zip(references) {
             if c.skips(new, scope) {
                 rate = rate.min(r.rate);
                 continue;

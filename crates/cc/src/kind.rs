@@ -121,12 +121,7 @@ macro_rules! algorithms {
         }
 
         /// The congestion control state of one flow, whatever the algorithm. Its methods are those
-        /// of [`CongestionControl`].
-        #[expect(
-            clippy::large_enum_variant,
-            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats \
-                      boxed"
-        )]
+        /// of [`CongestionControl`]. One run uses one algorithm, so it is not in a box.
         #[derive(Debug)]
         pub enum Cc {
             $( $(#[doc = $doc])* $variant($state), )*

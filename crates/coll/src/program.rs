@@ -130,7 +130,9 @@ pub fn wait_for_chain<P: Program + ?Sized>(programs: &[&P]) -> Vec<(u32, Wait)> 
         return Vec::new();
     };
     let mut chain: Vec<(u32, Wait)> = Vec::new();
-    while let Some(wait) = stuck(at).filter(|_| chain.iter().all(|(rank, _)| *rank != at)) {
+    let mut seen = vec![false; programs.len()];
+    while let Some(wait) = stuck(at).filter(|_| !seen[at as usize]) {
+        seen[at as usize] = true;
         let next = wait.peer;
         chain.push((at, wait));
         match next {

@@ -4,19 +4,29 @@ use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, Packet, PacketKind, Reason};
 
-/// What the switches on the way wrote into a packet, and what its receiver added. What a switch
-/// reads is in the first cache line.
+/// What the switches on the way wrote into a packet, and what hosts added.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
 pub(crate) struct IntStack {
+    pub(crate) notes: Notes,
+    pub(crate) hops: [IntHop; MAX_HOPS],
+}
+
+/// What a packet carries besides hops. One for each message in flight: half a cache line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notes {
     /// How many hops there are: one more than fit if there were more.
     pub(crate) len: u8,
-    /// Selective repeat: the packet an ACK or NACK answers.
-    pub(crate) answers: Option<u32>,
-    pub(crate) hops: [IntHop; MAX_HOPS],
-    /// The last packet of a message of a job says what it ends.
-    pub(crate) envelope: Option<Envelope>,
+    /// Whether it ends a message, which has the fields of an [`Envelope`].
+    ends: bool,
+    /// The packet that it answers, or [`Notes::NONE`].
+    answers: u32,
+    job: u32,
+    from: u32,
+    to: u32,
+    tag: u64,
 }
+
+const _: () = assert!(size_of::<Notes>() == 32, "half a cache line");
 
 /// Which message of a job a packet ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,22 +40,46 @@ pub(crate) struct Envelope {
     pub(crate) tag: u64,
 }
 
-impl IntStack {
-    pub(crate) fn new() -> Self {
-        Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None, envelope: None }
+impl Notes {
+    /// No packet: numbers are below.
+    const NONE: u32 = u32::MAX;
+    /// Nothing.
+    pub(crate) const EMPTY: Self =
+        Self { len: 0, ends: false, answers: Self::NONE, job: 0, from: 0, to: 0, tag: 0 };
+
+    /// Selective repeat: the packet an ACK or NACK answers.
+    #[inline]
+    pub(crate) fn answers(&self) -> Option<u32> {
+        (self.answers != Self::NONE).then_some(self.answers)
     }
 
-    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: what is taken
-    /// has no hops.
-    pub(crate) fn push(&mut self, hop: IntHop) {
-        if let Some(slot) = self.hops.get_mut(usize::from(self.len)) {
-            *slot = hop;
-            self.len += 1;
-        } else {
-            self.len = MAX_HOPS as u8 + 1;
+    /// It answers a packet.
+    #[inline]
+    pub(crate) fn answer(&mut self, seq: u32) {
+        self.answers = seq;
+    }
+
+    /// What the last packet of a message of a job ends.
+    #[inline]
+    pub(crate) fn envelope(&self) -> Option<Envelope> {
+        let Self { job, from, to, tag, .. } = *self;
+        self.ends.then_some(Envelope { job, from, to, tag })
+    }
+
+    /// It ends a message, or none.
+    #[inline]
+    pub(crate) fn address(&mut self, envelope: Option<Envelope>) {
+        self.ends = envelope.is_some();
+        if let Some(Envelope { job, from, to, tag }) = envelope {
+            (self.job, self.from, self.to, self.tag) = (job, from, to, tag);
         }
     }
 }
+
+/// The hops of an entry, from the beginning of a cache line on.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Hops([IntHop; MAX_HOPS]);
 
 /// A slab with a free list.
 #[derive(Debug)]
@@ -98,15 +132,20 @@ impl<T> Slab<T> {
 pub(crate) struct TakenStack<'a> {
     /// Nothing when there were more than fit.
     pub(crate) hops: &'a [IntHop],
-    /// See [`IntStack::answers`].
+    /// See [`Notes::answers`].
     pub(crate) answers: Option<u32>,
 }
 
 /// Telemetry of all packets that carry some: a slab whose entries are used again without being
 /// written anew, since hops beyond the length mean nothing.
+///
+/// An entry with hops is eleven times as large as one without. So hops stand apart, and there are
+/// none where no switch writes any: the end of a message and the answer of a receiver have none.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    items: Vec<IntStack>,
+    notes: Vec<Notes>,
+    /// By entry, as far as there is an entry that has ever had hops.
+    hops: Vec<Hops>,
     free: Vec<u32>,
 }
 
@@ -117,18 +156,48 @@ impl Stacks {
     /// An entry without hops.
     pub(crate) fn start(&mut self) -> u32 {
         let Some(at) = self.free.pop() else {
-            self.items.push(IntStack::new());
-            return (self.items.len() - 1) as u32;
+            self.notes.push(Notes::EMPTY);
+            return (self.notes.len() - 1) as u32;
         };
-        let stack = &mut self.items[at as usize];
-        (stack.len, stack.answers, stack.envelope) = (0, None, None);
+        self.notes[at as usize] = Notes::EMPTY;
         at
     }
 
     pub(crate) fn put(&mut self, stack: IntStack) -> u32 {
         let at = self.start();
-        self.items[at as usize] = stack;
+        self.notes[at as usize] = stack.notes;
+        if stack.notes.len > 0 {
+            *self.hops_mut(at) = stack.hops;
+        }
         at
+    }
+
+    #[inline]
+    fn hops_mut(&mut self, at: u32) -> &mut [IntHop; MAX_HOPS] {
+        let at = at as usize;
+        if at >= self.hops.len() {
+            self.more_hops(at);
+        }
+        &mut self.hops[at].0
+    }
+
+    #[cold]
+    fn more_hops(&mut self, at: usize) {
+        self.hops.resize(at + 1, Hops([IntHop::default(); MAX_HOPS]));
+    }
+
+    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: what is taken
+    /// has no hops.
+    ///
+    /// # Panics
+    /// See [`Stacks::take`].
+    #[inline]
+    pub(crate) fn push(&mut self, at: u32, hop: IntHop) {
+        let len = usize::from(self.get_mut(at).len);
+        if let Some(slot) = self.hops_mut(at).get_mut(len) {
+            *slot = hop;
+        }
+        self.get_mut(at).len = (len + 1).min(MAX_HOPS + 1) as u8;
     }
 
     /// The entry is free from now on, and stays readable until it is used again.
@@ -137,33 +206,38 @@ impl Stacks {
     /// When there is nothing at `at`: a packet was used after it was consumed.
     pub(crate) fn take(&mut self, at: u32) -> TakenStack<'_> {
         self.free.push(at);
-        let stack = self.get_mut(at);
-        let len = std::mem::replace(&mut stack.len, Self::FREE);
-        let hops = stack.hops.get(..usize::from(len)).unwrap_or(&[]);
-        TakenStack { hops, answers: stack.answers }
+        let notes = self.get_mut(at);
+        let answers = notes.answers();
+        let len = std::mem::replace(&mut notes.len, Self::FREE);
+        let hops = self.hops.get(at as usize).and_then(|hops| hops.0.get(..usize::from(len)));
+        TakenStack { hops: hops.unwrap_or(&[]), answers }
     }
 
     /// Takes an entry out of this pool for another one.
     pub(crate) fn remove(&mut self, at: u32) -> IntStack {
-        let stack = *self.get_mut(at);
+        let notes = *self.get_mut(at);
+        let hops = self.hops.get(at as usize).map(|hops| hops.0);
         self.take(at);
-        stack
+        IntStack { notes, hops: hops.unwrap_or_default() }
     }
 
     /// # Panics
     /// See [`Stacks::take`].
     #[inline]
-    pub(crate) fn get_mut(&mut self, at: u32) -> &mut IntStack {
-        let stack = &mut self.items[at as usize];
-        assert_ne!(stack.len, Self::FREE, "a packet's telemetry is there until taken");
-        stack
+    pub(crate) fn get_mut(&mut self, at: u32) -> &mut Notes {
+        let notes = &mut self.notes[at as usize];
+        assert_ne!(notes.len, Self::FREE, "a packet's telemetry is there until taken");
+        notes
     }
 
     /// Prefetches what a switch reads of an entry.
     #[inline]
     pub(crate) fn prefetch(&self, at: u32) {
-        if let Some(stack) = self.items.get(at as usize) {
-            prefetch(&stack.len);
+        if let Some(notes) = self.notes.get(at as usize) {
+            prefetch(&notes.len);
+        }
+        if let Some(hops) = self.hops.get(at as usize) {
+            prefetch(&hops.0[0]);
         }
     }
 
@@ -171,14 +245,14 @@ impl Stacks {
     #[inline]
     pub(crate) fn prefetch_hops(&self, at: u32) {
         const HOPS: usize = 6;
-        if let Some(stack) = self.items.get(at as usize) {
-            prefetch(&stack.hops[..HOPS]);
+        if let Some(hops) = self.hops.get(at as usize) {
+            prefetch(&hops.0[..HOPS]);
         }
     }
 
     /// How many are in use.
     pub(crate) fn len(&self) -> usize {
-        self.items.len() - self.free.len()
+        self.notes.len() - self.free.len()
     }
 }
 

@@ -4,7 +4,7 @@
 //! so it can be written to a log, or put into bytes and sent somewhere else.
 
 use crate::control::control_packet;
-use crate::extras::{Envelope, Extras, IntStack, Said};
+use crate::extras::{self, Envelope, Extras, IntStack, Said};
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::{ControlMessage, Packet, PortId, Reason};
 
@@ -86,29 +86,33 @@ impl From<Said> for Cargo {
 
 impl From<IntStack> for Cargo {
     fn from(stack: IntStack) -> Self {
-        let len = usize::from(stack.len);
+        let notes = stack.notes;
+        let len = usize::from(notes.len);
         let end = |Envelope { job, from, to, tag }| MessageEnd { job, from, to, tag };
         Self::Notes(Box::new(Notes {
             hops: stack.hops.get(..len).unwrap_or_default().to_vec(),
             too_many: len > MAX_HOPS,
-            answers: stack.answers,
-            ends: stack.envelope.map(end),
+            answers: notes.answers(),
+            ends: notes.envelope().map(end),
         }))
     }
 }
 
 impl From<Notes> for IntStack {
     fn from(notes: Notes) -> Self {
-        let mut stack = Self::new();
-        for &hop in notes.hops.iter().take(MAX_HOPS) {
-            stack.push(hop);
+        let mut hops = [IntHop::default(); MAX_HOPS];
+        for (hop, &given) in hops.iter_mut().zip(&notes.hops) {
+            *hop = given;
         }
-        if notes.too_many {
-            stack.len = MAX_HOPS as u8 + 1;
-        }
-        stack.answers = notes.answers;
-        stack.envelope =
+        let len = if notes.too_many { MAX_HOPS + 1 } else { notes.hops.len().min(MAX_HOPS) } as u8;
+        let envelope =
             notes.ends.map(|MessageEnd { job, from, to, tag }| Envelope { job, from, to, tag });
-        stack
+        let mut own = extras::Notes::EMPTY;
+        own.len = len;
+        own.address(envelope);
+        if let Some(seq) = notes.answers {
+            own.answer(seq);
+        }
+        Self { notes: own, hops }
     }
 }

@@ -41,6 +41,10 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         ..nothing(end, finish)
     };
     let mut hash = TrafficHash::default();
+    // exact: these are large, and there is no more than one of a run
+    let topology = world.shared.topology;
+    let ports = world.nodes.iter().map(|node| topology.ports(node.id()).len()).sum();
+    outcome.ports.reserve_exact(ports);
     for node in &mut world.nodes {
         match node {
             Node::Switch(s) => {

@@ -161,6 +161,10 @@ impl<K: Name> Timers<K> {
                 }
             }
         }
+        if self.heap.capacity() == 0 {
+            // a node may never have another one, and there may be many nodes
+            self.heap.reserve_exact(1);
+        }
         self.heap.push(Reverse((at, key)));
         self.next = self.next.min(at);
         self.soonest = self.soonest.min(at);

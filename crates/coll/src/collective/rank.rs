@@ -25,7 +25,7 @@ pub struct Collective {
     tracks: Vec<(u32, u32)>,
     actions: VecDeque<Action>,
     /// Messages for steps that have not begun, by where they belong.
-    early: FxHashMap<Place, u32>,
+    early: Option<Box<FxHashMap<Place, u32>>>,
     computing: bool,
 }
 
@@ -85,7 +85,7 @@ impl Collective {
             tracks: Vec::new(),
             // the begin of an iteration and the first message: most ranks never have more
             actions: VecDeque::with_capacity(2),
-            early: FxHashMap::default(),
+            early: None,
             computing: false,
         };
         program.begin();
@@ -111,7 +111,7 @@ impl Collective {
             + self.lanes.capacity() * size_of::<Lane>()
             + self.tracks.capacity() * size_of::<(u32, u32)>()
             + self.actions.capacity() * size_of::<Action>()
-            + self.early.capacity() * size_of::<(Place, u32)>()
+            + self.early.as_ref().map_or(0, |early| early.capacity() * size_of::<(Place, u32)>())
     }
 
     /// The message that `leg` is in a piece.
@@ -203,7 +203,8 @@ impl Collective {
         let missing = |leg: &Leg| self.plan.size(leg, l.piece).get() > 0;
         let expected = (0..).map_while(|k| self.steps.recv(at, k)).filter(missing).count() as u32;
         let place = Place { iteration: self.iteration, piece: l.piece, step: l.step };
-        l.missing = expected - self.early.remove(&place).unwrap_or(0);
+        let early = self.early.as_mut().and_then(|early| early.remove(&place));
+        l.missing = expected - early.unwrap_or(0);
         self.lanes[lane] = l;
     }
 
@@ -273,7 +274,10 @@ impl Program for Collective {
                 self.lanes[lane].missing = self.lanes[lane].missing.saturating_sub(1);
                 self.go_on(lane);
             }
-            None => *self.early.entry(Place { iteration, piece, step }).or_default() += 1,
+            None => {
+                let early = self.early.get_or_insert_default();
+                *early.entry(Place { iteration, piece, step }).or_default() += 1;
+            }
         }
     }
 

@@ -14,11 +14,12 @@ pub(super) enum Way {
     New(u32),
 }
 
-/// The queue pairs of a rank. Most ranks send to one peer only, so the first needs no table.
+/// The queue pairs of a rank. Most ranks send to one peer only, so the first needs no
+/// table, which most ranks never have.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     first: Option<(Key, Connection)>,
-    others: FxHashMap<Key, Connection>,
+    others: Option<Box<FxHashMap<Key, Connection>>>,
 }
 
 /// The queue pairs towards a peer.
@@ -65,7 +66,7 @@ impl Connection {
 impl Connections {
     /// Whether no queue pair is open.
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.others.is_empty()
+        self.first.is_none() && self.others.is_none()
     }
 
     /// The queue pair for the next message to a peer; there are `pairs` of them, which take turns.
@@ -74,8 +75,11 @@ impl Connections {
         let new = || Connection::new(pairs);
         match &mut self.first {
             Some((of, connection)) if *of == key => connection.take_turn(),
-            None if self.others.is_empty() => self.first.insert((key, new())).1.take_turn(),
-            _ => self.others.entry(key).or_insert_with(new).take_turn(),
+            None if self.others.is_none() => self.first.insert((key, new())).1.take_turn(),
+            _ => {
+                let others = self.others.get_or_insert_default();
+                others.entry(key).or_insert_with(new).take_turn()
+            }
         }
     }
 
@@ -83,7 +87,7 @@ impl Connections {
     pub(super) fn open(&mut self, key: Key, turn: u32, slot: u32) {
         let connection = match &mut self.first {
             Some((of, connection)) if *of == key => Some(connection),
-            _ => self.others.get_mut(&key),
+            _ => self.others.as_mut().and_then(|others| others.get_mut(&key)),
         };
         if let Some(connection) = connection {
             connection.slots[turn as usize] = slot;
@@ -93,7 +97,10 @@ impl Connections {
     /// Forgets the queue pairs that `closes` names, in any order.
     pub(super) fn close(&mut self, mut closes: impl FnMut(u32) -> bool) {
         self.first.take_if(|(_, connection)| !connection.close(&mut closes));
-        self.others.retain(|_, connection| connection.close(&mut closes));
+        self.others.take_if(|others| {
+            others.retain(|_, connection| connection.close(&mut closes));
+            others.is_empty()
+        });
     }
 }
 

@@ -362,6 +362,10 @@ impl Nic {
             id: FlowId::new(self.id, FIRST_PAIR | number),
             ..FlowSpec::new(self.id, host, Bytes::MAX)
         };
+        if number == 0 {
+            // often the only one
+            agent.slot_of.reserve_exact(1);
+        }
         agent.slot_of.push(u32::MAX);
         let envelope = Envelope { job: rank.job, from: rank.rank, to: message.peer, tag: 0 };
         let pair = QueuePair::new(place, rank.gpu, envelope);
@@ -445,6 +449,6 @@ impl Nic {
         if !is_pair(p.flow) || p.extra == Packet::NO_EXTRA {
             return None;
         }
-        env.wires.extras.telemetry.get_mut(p.extra).envelope
+        env.wires.extras.telemetry.get_mut(p.extra).envelope()
     }
 }

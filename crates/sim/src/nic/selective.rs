@@ -139,7 +139,7 @@ impl Nic {
             if extra == Packet::NO_EXTRA {
                 extra = telemetry.start();
             }
-            telemetry.get_mut(extra).answers = Some(p.seq);
+            telemetry.get_mut(extra).answer(p.seq);
         }
         self.acknowledge(p, kind, expected, extra, cnp, now, env);
     }

@@ -197,7 +197,7 @@ impl Sender {
             packet.extra = extras.telemetry.start();
         }
         let envelope = self.pair.as_ref().and_then(|pair| pair.envelope_of(packet.seq));
-        extras.telemetry.get_mut(packet.extra).envelope = envelope;
+        extras.telemetry.get_mut(packet.extra).address(envelope);
     }
 
     /// From now on TCP decides what is sent.

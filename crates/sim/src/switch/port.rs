@@ -84,6 +84,8 @@ pub(crate) struct Port {
     pub(crate) ecn: Option<Marking>,
     /// It marks packets as they leave their queues.
     marks_on_exit: bool,
+    /// Packets take telemetry with them.
+    reports: bool,
     /// The most that may wait here, if the scheme limits that.
     room: Option<EgressRoom>,
     /// The memory has thresholds for what waits here.
@@ -125,6 +127,7 @@ impl Port {
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
             adds: shared.telemetry.is_some() || shared.config.switch.ecn.is_some(),
+            reports: shared.telemetry.is_some(),
             limits: None,
             outages: shared.outages(end.link),
             storm: PrioritySet::EMPTY,
@@ -440,7 +443,7 @@ impl Port {
         if let Some(limits) = &mut self.limits {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
-        if packet.extra != Packet::NO_EXTRA {
+        if self.reports && packet.extra != Packet::NO_EXTRA {
             self.add_telemetry(packet, now, wires);
         }
     }
@@ -450,13 +453,14 @@ impl Port {
         if packet.kind != PacketKind::Data {
             return;
         }
-        wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
+        let hop = IntHop {
             time: now,
             tx_bytes: self.tx.wire_bytes,
             queue: self.queue.length(),
             rate: self.tx.rate,
             port: self.tx.wire().0,
-        });
+        };
+        wires.extras.telemetry.push(packet.extra, hop);
     }
 
     /// Whether queue `q` is held, itself or through its priority.
