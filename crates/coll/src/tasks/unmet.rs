@@ -27,8 +27,8 @@ pub struct Unmet {
 }
 
 impl Workload {
-    /// A send or receive without a partner, if there is one: of the first rank that does not receive
-    /// what is sent to it a receive if possible.
+    /// A send or receive without a partner, if there is one: of the first rank that does not
+    /// receive what is sent to it a receive if possible.
     pub fn unmet(&self) -> Option<Unmet> {
         let mut balances = Balances::new(self.ranks.len());
         for (rank, program) in (0..).zip(&self.ranks) {

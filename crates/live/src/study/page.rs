@@ -190,9 +190,10 @@ fn itself(study: &Study) -> String {
         return String::new();
     }
     let mut out = format!(
-        "## The simulation beside itself\n\nThe same simulation, without any kernel, in which every host \
-         begins its flows late by a time of its own of less than {}: what hangs on the order in which frames of \
-         the same nanosecond meet. By so much a live run may differ that does everything right.\n\n",
+        "## The simulation beside itself\n\nThe same simulation, without any kernel, in \
+         which every host begins its flows late by a time of its own of less than {}: what hangs \
+         on the order in which frames of the same nanosecond meet. By so much a live run may \
+         differ that does everything right.\n\n",
         format::time(study.bound.time())
     );
     heads(

@@ -10,8 +10,8 @@
 
 use rustc_hash::FxHashMap;
 
-/// Bytes of a label while its rank is read, in the table as in an array, both of which may have room
-/// for twice as many.
+/// Bytes of a label while its rank is read, in the table as in an array, both of which may have
+/// room for twice as many.
 pub(super) const BYTES: u64 = 32;
 /// The most prefixes with an array.
 const PREFIXES: usize = 8;
