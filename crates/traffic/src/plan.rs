@@ -132,6 +132,7 @@ impl Traffic {
     /// From now on every host begins all its flows late by a time below `apart` of its own, drawn
     /// anew for each `draw`; zero puts the clocks right. What comes out differs as the runs of a
     /// network do whose hosts do not begin in the same nanosecond.
+    /// Ranks of jobs begin as they did.
     pub fn set_clocks_apart(&mut self, apart: Time, draw: u64) {
         self.clocks = (apart > Time::ZERO).then_some(Clocks { apart, draw });
     }

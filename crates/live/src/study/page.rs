@@ -159,18 +159,19 @@ fn differences(study: &Study) -> String {
             let late = Sorted::new(valid.iter().filter_map(|a| a.late.p999_ns));
             let latest = Sorted::new(valid.iter().filter_map(|a| a.late.max_ns));
             let (simulated, live) = pauses(&valid);
+            let [half, most, largest, worst, rank, last] = far(&flows, &worst, &ranks);
             row(
                 &mut out,
                 &[
                     cell.name(),
                     dilation.to_string(),
                     format!("{} of {all}", valid.len()),
-                    or_dash(flows.percentile(P50).map(percent)),
-                    or_dash(flows.percentile(P90).map(percent)),
-                    or_dash(flows.max().map(percent)),
-                    or_dash(worst.percentile(P50).map(percent)),
-                    or_dash(ranks.percentile(P50).map(percent)),
-                    or_dash(ranks.max().map(percent)),
+                    half,
+                    most,
+                    largest,
+                    worst,
+                    rank,
+                    last,
                     format!("{within} of {}", valid.len()),
                     format!("{} of {}", same.count(), valid.len()),
                     or_dash(simulated.map(|n| format!("{n:.0}"))),
@@ -182,6 +183,22 @@ fn differences(study: &Study) -> String {
         }
     }
     out + "\n"
+}
+
+/// How far runs are from the simulation, as words of a row: flows at the median, at 90 % and at
+/// most, the worst flow of a run at the median, and in order of their ends at the median and at
+/// most.
+fn far(flows: &Sorted, worst: &Sorted, ranks: &Sorted) -> [String; 6] {
+    let middle = |of: &Sorted| of.percentile(P50);
+    let found = [
+        middle(flows),
+        flows.percentile(P90),
+        flows.max(),
+        middle(worst),
+        middle(ranks),
+        ranks.max(),
+    ];
+    found.map(|difference| or_dash(difference.map(percent)))
 }
 
 /// How far the simulation is from itself.
@@ -219,17 +236,18 @@ fn itself(study: &Study) -> String {
         let sent = |side: &SideBySide| -> f64 { side.pauses.iter().filter_map(|p| p.live).sum() };
         let pauses = Sorted::new(cell.apart.iter().map(sent));
         let range = pauses.min().zip(pauses.max());
+        let [half, most, largest, worst, rank, last] = far(&flows, &worst, &ranks);
         row(
             &mut out,
             &[
                 cell.name(),
                 cell.apart.len().to_string(),
-                or_dash(flows.percentile(P50).map(percent)),
-                or_dash(flows.percentile(P90).map(percent)),
-                or_dash(flows.max().map(percent)),
-                or_dash(worst.percentile(P50).map(percent)),
-                or_dash(ranks.percentile(P50).map(percent)),
-                or_dash(ranks.max().map(percent)),
+                half,
+                most,
+                largest,
+                worst,
+                rank,
+                last,
                 format!("{same} of {}", cell.apart.len()),
                 or_dash(range.map(|(a, b)| format!("{a:.0} to {b:.0}"))),
             ],
