@@ -253,7 +253,7 @@ impl CongestionControl for Dcqcn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, path_100g};
+    use crate::for_tests::{ack, path_100g};
 
     fn us(n: u64) -> Time {
         Time::from_us(n)

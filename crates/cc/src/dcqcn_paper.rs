@@ -173,7 +173,7 @@ impl CongestionControl for DcqcnPaper {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::path_100g;
+    use crate::for_tests::path_100g;
 
     fn flow() -> DcqcnPaper {
         DcqcnPaper::new(&DcqcnPaperParams::default(), &path_100g())

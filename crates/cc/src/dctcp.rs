@@ -126,7 +126,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, path_100g};
+    use crate::for_tests::{ack, path_100g};
     use weir_core::Bytes;
     use weir_core::Time;
 

@@ -374,7 +374,7 @@ impl CongestionControl for Hpcc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, path_100g};
+    use crate::for_tests::{ack, path_100g};
     use weir_core::Time;
 
     fn hop(ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
@@ -557,7 +557,7 @@ mod tests {
     #[test]
     fn the_step_scales_with_the_line_rate() {
         for (gbps, mbps) in [(25, 10), (100, 40), (400, 160)] {
-            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::testing::path_100g() };
+            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::for_tests::path_100g() };
             assert_eq!(Hpcc::new(&HpccParams::default(), &path).config.ai, mbps * 1_000_000);
         }
     }

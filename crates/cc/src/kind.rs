@@ -338,7 +338,7 @@ mod tests {
     fn every_algorithm_runs_on_any_feedback() {
         let mut timers = Timers::new();
         for &kind in CcKind::ALL {
-            let mut cc = CcParams::new(kind).start(&crate::testing::path_100g());
+            let mut cc = CcParams::new(kind).start(&crate::for_tests::path_100g());
             for i in 1..200u64 {
                 let now = Time::from_us(i);
                 let hop = crate::IntHop {
@@ -352,7 +352,7 @@ mod tests {
                     ecn: i % 3 == 0,
                     rtt: Time::from_us(5 + i % 90),
                     hops: &[hop],
-                    ..crate::testing::ack(now, i * 1000, i * 1000 + 20_000)
+                    ..crate::for_tests::ack(now, i * 1000, i * 1000 + 20_000)
                 };
                 cc.on_ack(&ack, &mut timers);
                 cc.on_sent(now, 1048, &mut timers);

@@ -38,6 +38,8 @@ pub mod dcqcn;
 pub mod dcqcn_paper;
 pub mod dctcp;
 pub mod ecn;
+#[cfg(test)]
+mod for_tests;
 pub mod hpcc;
 mod kind;
 pub mod none;
@@ -47,8 +49,6 @@ pub mod reliability;
 mod step;
 pub mod swift;
 pub mod tcp;
-#[cfg(test)]
-mod testing;
 pub mod timely;
 mod window;
 

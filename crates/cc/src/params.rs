@@ -1,6 +1,5 @@
 //! Named parameters: every algorithm lists its own in a table and takes values as text.
 
-use crate::window::WindowKind;
 use std::num::NonZeroU32;
 use thiserror::Error;
 use weir_core::param::{self, FromText};
@@ -74,25 +73,17 @@ impl ParamValue for Option<NonZeroU32> {
     }
 }
 
-/// Declares a type whose values are words: the words that read, and are written.
-macro_rules! words {
-    ($type:ty: $( $word:literal => $value:ident ),* $(,)?) => {
-        impl weir_core::param::FromText for $type {
-            fn from_text(text: &str) -> Result<Self, String> {
-                weir_core::param::word(text, &[$( ($word, Self::$value) ),*])
-            }
-        }
-
+/// Lets types of [`weir_core::words!`] be parameters: they are written as their word.
+macro_rules! worded {
+    ($($type:ty),*) => {$(
         impl $crate::params::ParamValue for $type {
             fn write(&self) -> String {
-                match self { $( Self::$value => $word.into(), )* }
+                self.name().into()
             }
         }
-    };
+    )*};
 }
-pub(crate) use words;
-
-words!(WindowKind: "none" => None, "static" => Static, "variable" => Variable);
+pub(crate) use worded;
 
 /// Declares a parameter struct: fields with type, default, kind and documentation, from which the
 /// table and the reader follow.
@@ -156,6 +147,7 @@ pub(crate) use params;
 mod tests {
     use super::*;
     use crate::kind::{CcKind, CcParams};
+    use crate::window::WindowKind;
 
     #[test]
     fn values_read_back_as_printed() {
@@ -165,7 +157,7 @@ mod tests {
         }
         assert_eq!(Time::from_text(&Time::from_us(55).write()), Ok(Time::from_us(55)));
         assert_eq!(Rate::from_text(&Rate::from_gbps(1).write()), Ok(Rate::from_gbps(1)));
-        for w in [WindowKind::None, WindowKind::Static, WindowKind::Variable] {
+        for w in WindowKind::ALL {
             assert_eq!(WindowKind::from_text(&w.write()), Ok(w));
         }
         assert!(WindowKind::from_text("big").unwrap_err().contains("variable"));

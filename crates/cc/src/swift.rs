@@ -176,7 +176,7 @@ impl CongestionControl for Swift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, path_100g};
+    use crate::for_tests::{ack, path_100g};
 
     /// 52 packets of window, one switch: a fixed target of 26 us.
     fn flow() -> Swift {

@@ -164,7 +164,7 @@ impl CongestionControl for Timely {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ack, path_100g};
+    use crate::for_tests::{ack, path_100g};
 
     /// A flow at 50 Gb/s that has seen a first RTT of `rtt_us` when 10 000 B were sent.
     fn flow(rtt_us: u64) -> Timely {
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn steps_scale_with_the_line_rate() {
         for (gbps, ai, hai) in [(10, 10, 50), (40, 40, 200), (100, 100, 500)] {
-            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::testing::path_100g() };
+            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::for_tests::path_100g() };
             let flow = Timely::new(&TimelyParams::default(), &path);
             assert_eq!((flow.config.ai, flow.config.hai), (ai * 1_000_000, hai * 1_000_000));
         }

@@ -1,18 +1,23 @@
 //! Windows: how much a flow may have in flight.
 
 use crate::Path;
-use weir_core::{Bytes, Rate};
+use crate::params::worded;
+use weir_core::{Bytes, Rate, words};
 
-/// What limits the bytes in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowKind {
-    /// Nothing.
-    None,
-    /// One bandwidth-delay product.
-    Static,
-    /// One bandwidth-delay product, scaled down with the sending rate.
-    Variable,
+words! {
+    /// What limits the bytes in flight.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WindowKind {
+        /// Nothing.
+        None = "none",
+        /// One bandwidth-delay product.
+        Static = "static",
+        /// One bandwidth-delay product, scaled down with the sending rate.
+        Variable = "variable",
+    }
 }
+
+worded!(WindowKind);
 
 /// A flow's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

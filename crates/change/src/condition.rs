@@ -1,5 +1,6 @@
 //! Properties of runs, as people write them.
 
+use weir_core::reason::Relation;
 use weir_core::{Unit, format};
 use weir_results::compare::Figure;
 use weir_results::metrics::{self, Figures};
@@ -7,42 +8,33 @@ use weir_scenario::Experiment;
 
 /// How a figure is compared with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Operator {
     /// `==`
     Equal,
     /// `!=`
     Unequal,
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
+    /// `<`, `<=`, `>` or `>=`
+    Is(Relation),
 }
 
 /// Longer ones first: `<=` begins with `<`.
-const SIGNS: [(&str, Comparison); 7] = [
-    ("==", Comparison::Equal),
-    ("!=", Comparison::Unequal),
-    ("<=", Comparison::AtMost),
-    (">=", Comparison::AtLeast),
-    ("<", Comparison::Below),
-    (">", Comparison::Above),
-    ("=", Comparison::Equal),
+const SIGNS: [(&str, Operator); 7] = [
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    ("<=", Operator::Is(Relation::AtMost)),
+    (">=", Operator::Is(Relation::AtLeast)),
+    ("<", Operator::Is(Relation::Below)),
+    (">", Operator::Is(Relation::Above)),
+    ("=", Operator::Equal),
 ];
 
-impl Comparison {
+impl Operator {
     /// Whether `x` is so compared with `y`.
     pub fn holds(self, x: f64, y: f64) -> bool {
         match self {
             Self::Equal => x == y,
             Self::Unequal => x != y,
-            Self::Below => x < y,
-            Self::AtMost => x <= y,
-            Self::Above => x > y,
-            Self::AtLeast => x >= y,
+            Self::Is(relation) => relation.holds(x, y),
         }
     }
 }
@@ -53,7 +45,7 @@ pub struct Term {
     /// As written.
     pub text: String,
     figure: Figure,
-    comparison: Comparison,
+    operator: Operator,
     value: f64,
 }
 
@@ -88,19 +80,19 @@ impl std::fmt::Display for Broken {
 }
 
 /// Where a term is divided: the figure, how it is compared, and the value.
-pub(crate) fn divide(term: &str) -> Result<(&str, Comparison, &str), String> {
+pub(crate) fn divide(term: &str) -> Result<(&str, Operator, &str), String> {
     let first = term.find(['=', '!', '<', '>']);
     let sign = first.and_then(|at| {
         let signs = SIGNS.iter().find(|(sign, _)| term[at..].starts_with(sign));
-        signs.map(|(sign, comparison)| (at, sign.len(), *comparison))
+        signs.map(|(sign, operator)| (at, sign.len(), *operator))
     });
-    let Some((at, len, comparison)) = sign else {
+    let Some((at, len, operator)) = sign else {
         return Err(format!(
             "`{term}` is not a condition: write a figure, one of == != < <= > >=, and a value, \
              such as `lost == 0` or `p99 slowdown < 3`"
         ));
     };
-    Ok((term[..at].trim(), comparison, term[at + len..].trim()))
+    Ok((term[..at].trim(), operator, term[at + len..].trim()))
 }
 
 /// The name of a metric: as in tables (`slowdown_p99`), in words (`p99 slowdown`), or without its
@@ -141,7 +133,7 @@ impl Condition {
 
 impl Term {
     fn read(text: &str, e: &Experiment) -> Result<Self, String> {
-        let (name, comparison, value) = divide(text)?;
+        let (name, operator, value) = divide(text)?;
         let (class, metric) = match name.rsplit_once(':') {
             Some((class, metric)) => (format!("{}:", class.trim()), metric),
             None => (String::new(), name),
@@ -157,14 +149,14 @@ impl Term {
             Ok(0.0) => 0.0,
             _ => unit.read(value).map_err(|why| format!("`{text}`: {why}"))?,
         };
-        Ok(Self { text: text.to_owned(), figure, comparison, value })
+        Ok(Self { text: text.to_owned(), figure, operator, value })
     }
 
     fn check(&self, figures: &Figures) -> Result<(), Broken> {
         let Figure { metric, class, sizes } = &self.figure;
         let found = figures.value(metric.name, class, sizes).and_then(|v| v.number());
         match found {
-            Some(x) if self.comparison.holds(x, self.value) => Ok(()),
+            Some(x) if self.operator.holds(x, self.value) => Ok(()),
             _ => Err(Broken { term: self.text.clone(), found, unit: metric.unit }),
         }
     }

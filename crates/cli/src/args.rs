@@ -1,4 +1,4 @@
-//! The command line, and the help that teaches it.
+//! The arguments of commands, and the help that teaches them.
 
 mod cabling;
 mod captures;
@@ -8,6 +8,7 @@ mod files;
 mod record;
 mod traces;
 mod view;
+pub(crate) mod words;
 
 pub(crate) use cabling::{CablingFormat, ImportCabling};
 pub(crate) use captures::CaptureArgs;
@@ -20,166 +21,16 @@ pub(crate) use record::RecordArgs;
 pub(crate) use traces::{ImportSimai, ImportTrace};
 pub(crate) use view::{Export, ExportPerfetto, ExportTo, View};
 
-use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use weir_results::report::figures::{Format, Size};
 use weir_sim::config::EngineConfig;
-
-const STYLES: Styles = Styles::styled()
-    .header(AnsiColor::Green.on_default().bold())
-    .usage(AnsiColor::Green.on_default().bold())
-    .literal(AnsiColor::Cyan.on_default().bold())
-    .placeholder(AnsiColor::Cyan.on_default());
-
-/// What Weir is, and where to begin.
-const ABOUT: &str = "A laboratory for lossless data-centre networks: what will this flow control \
-                     scheme, with these thresholds, do to my traffic on my topology?";
-
-const FIRST_STEPS: &str = "\
-First steps:
-  weir compare                       a victim of PFC, under every scheme
-  weir scenarios                     scenarios to start from
-  weir run incast --out out/incast   one run, with a page of figures
-  weir check my.toml                 resolved settings, without a run
-  weir paper run all                 the papers' numbers beside ours
-
-Exit codes:
-  0    done (a deadlock is a result, unless --deny deadlock)
-  1    a check failed (--deny, unfinished flows of weir ns3), or runs of a
-       sweep have no result
-  2    bad input: an invalid scenario or argument
-  3    invalid run: an invariant failed, or a lossless priority lost packets
-  130  interrupted; partial results are written and labelled";
-
-/// A laboratory for lossless data-centre networks.
-#[derive(Parser, Debug)]
-#[command(name = "weir", version, about = ABOUT, styles = STYLES, after_help = FIRST_STEPS)]
-#[command(subcommand_required = false, arg_required_else_help = true)]
-pub(crate) struct Cli {
-    /// Print only results and errors
-    #[arg(short, long, global = true, display_order = 900)]
-    pub quiet: bool,
-    /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_enum, default_value_t = ColourWhen::Auto, value_name = "WHEN")]
-    #[arg(display_order = 901)]
-    pub color: ColourWhen,
-    /// Write a generated file of the source tree to standard output
-    #[arg(long, hide = true, value_enum)]
-    pub generate: Option<Generate>,
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Option<Command>,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColourWhen {
-    /// On a terminal.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
 
 /// What `--generate` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generate {
     /// The scenario reference of the book, in Markdown.
     ScenarioReference,
-}
-
-/// What to do.
-#[derive(Subcommand, Debug)]
-pub(crate) enum Command {
-    /// Run a scenario under several schemes on identical traffic and print one table
-    Compare(Compare),
-    /// Run a scenario under one scheme
-    Run(Run),
-    /// Make many runs over grids of parameters, on this machine or a cluster; resumable
-    Sweep(crate::commands::Sweep),
-    /// Repeat the experiments of papers and compare their numbers with ours
-    Paper(crate::commands::Paper),
-    /// Watch recordings in a browser: pauses that spread, their causes and victims
-    View(View),
-    /// Convert recordings into files of other programs
-    Export(Export),
-    /// Check a scenario and print its resolved settings, without running it
-    #[command(after_help = "\
-Examples:
-  weir check incast                            every setting, with defaults
-  weir check incast --scheme bfc --cc dcqcn    those of another scheme
-  weir check my.toml --variant BFC-32Q         those of one of its [[variant]]s
-  weir check my.toml --set switch.buffer=2MB   the same with another buffer")]
-    Check(Check),
-    /// Describe the topology of a scenario, or draw it
-    #[command(after_help = "\
-Examples:
-  weir topo ofc-fig1
-  weir topo my.toml --svg fabric.svg")]
-    Topo(Topo),
-    /// Find the smallest or largest value of a setting that keeps a property
-    Search(crate::commands::Search),
-    /// Compare two scenarios or two results: what changed, and can it be told from chance
-    Diff(crate::commands::Diff),
-    /// Check whether a network can deadlock, now or once links have failed
-    Lint(crate::commands::Lint),
-    /// Write the flows of a scenario, as CSV or for the HPCC ns-3 simulator
-    #[command(after_help = "\
-A scenario can read the CSV file with `kind = \"list\"`.
-
-Examples:
-  weir traffic dumbbell > flows.csv
-  weir traffic dumbbell --seed 7 | head
-  weir traffic dumbbell --format ns3 > flow.txt")]
-    Traffic(Traffic),
-    /// List the built-in scenarios, or print one to copy and change
-    Scenarios(Named),
-    /// List flow control schemes and congestion controls with every parameter
-    Schemes(Named),
-    /// List ready-made topologies with every parameter
-    Topologies(Named),
-    /// List traffic patterns with every parameter
-    Patterns(Named),
-    /// List the flow size tables
-    Workloads(Named),
-    /// Run a configuration of the HPCC ns-3 simulator, with the same output line by line
-    Ns3(Ns3),
-    /// Convert the files of another simulator into a scenario
-    Import(Import),
-    /// Show slowdown by flow size, from results of Weir or the HPCC ns-3 simulator
-    Fct(Fct),
-    /// Show where the completion time of each flow went, and whose fault it was
-    Blame(Blame),
-    /// Measure the bus bandwidth of a collective over message sizes
-    Collectives(crate::commands::Collectives),
-    /// Run a GOAL schedule under the LogGOPS model, without packets
-    Goal(Goal),
-    /// Run a scenario on real Ethernet frames of this machine; replay logs
-    Live(crate::commands::Live),
-    /// Compute headroom, thresholds and marking for a link, confirmed by a run
-    Advise(Advise),
-    /// Check configurations of SONiC switches
-    Sonic(Sonic),
-    /// Explain a code of a finding of `weir sonic check`
-    Explain(Explain),
-    /// Print the JSON schema of scenario files, for editors
-    Schema,
-    /// Run the benchmarks: packet-hops per processor second
-    Bench(Bench),
-    /// Write shell completions to standard output
-    #[command(after_help = "\
-Examples:
-  weir completions bash > ~/.local/share/bash-completion/completions/weir
-  weir completions zsh > \"${fpath[1]}/_weir\"
-  weir completions fish > ~/.config/fish/completions/weir.fish")]
-    Completions(Completions),
-    /// Write the man page, or the man page of one command, to standard output
-    #[command(after_help = "\
-Examples:
-  weir man | man -l -
-  weir man compare > ~/.local/share/man/man1/weir-compare.1")]
-    Man(Man),
 }
 
 /// `weir completions`.
@@ -355,39 +206,16 @@ pub(crate) struct FigureArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "columns"])]
     pub figure: Option<String>,
     /// Format of the figure; default: by the extension of -o, else svg
-    #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
-    pub format: Option<FigureFormat>,
+    #[arg(long, value_name = "FORMAT", requires = "figure")]
+    #[arg(value_parser = words::one_of([Format::Pdf, Format::Svg, Format::Png, Format::Csv]))]
+    pub format: Option<Format>,
     /// Size of the figure
-    #[arg(long, value_enum, value_name = "SIZE", requires = "figure")]
-    #[arg(default_value_t = FigureSize::Column)]
-    pub size: FigureSize,
+    #[arg(long, value_name = "SIZE", requires = "figure", default_value = "column")]
+    #[arg(value_parser = words::one_of(Size::ALL))]
+    pub size: Size,
     /// File of the figure, - for standard output; default: SCENARIO-NAME.FORMAT
     #[arg(short, long = "output", value_name = "FILE", requires = "figure")]
     pub output: Option<PathBuf>,
-}
-
-/// What a figure is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FigureFormat {
-    /// For papers; text as outlines, without fonts.
-    Pdf,
-    /// For web pages and for editing.
-    Svg,
-    /// 300 pixels per inch.
-    Png,
-    /// The numbers of the figure, in base units.
-    Csv,
-}
-
-/// How large a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FigureSize {
-    /// One column of a two-column paper: 3.33 inches wide.
-    Column,
-    /// Both columns: 7 inches wide.
-    Wide,
-    /// As on the page of `--out`: 10 inches wide, larger text.
-    Page,
 }
 
 /// Where results of `weir run` and `weir compare` go.

@@ -13,8 +13,10 @@
 //! The crates it is made of are re-exported, so that `weir` is all that such a program depends on.
 
 mod args;
+mod command_line;
 mod commands;
 mod progress;
+mod status;
 mod terminal;
 
 pub use weir_cc as cc;
@@ -27,8 +29,10 @@ pub use weir_scenario as scenario;
 pub use weir_sim as sim;
 pub use weir_traffic as traffic;
 
-use args::{Cli, Command, Export, ExportTo, Import, ImportFrom, Sonic, SonicWhat};
+use args::{Export, ExportTo, Import, ImportFrom, Sonic, SonicWhat};
 use clap::{CommandFactory, Parser};
+use command_line::{Cli, Command};
+use status::Status;
 use std::process::ExitCode;
 use terminal::Terminal;
 use weir_cc::OwnCc;
@@ -37,33 +41,6 @@ use weir_fc::SchemeInfo;
 use weir_net::build::TopologyInfo;
 use weir_sim::probe::ProbeInfo;
 use weir_traffic::catalogue::PatternInfo;
-
-/// How a command ends. The numbers are documented in the help and in the book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// 0
-    Done,
-    /// 1
-    CheckFailed,
-    /// 2
-    BadInput,
-    /// 3
-    InvalidRun,
-    /// 130
-    Interrupted,
-}
-
-impl Status {
-    const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::CheckFailed => 1,
-            Self::BadInput => 2,
-            Self::InvalidRun => 3,
-            Self::Interrupted => 130,
-        }
-    }
-}
 
 /// The command, with what a program adds to it.
 ///
@@ -127,7 +104,7 @@ impl Weir {
 
 fn command() -> ExitCode {
     let cli = Cli::parse();
-    let terminal = Terminal::new(&cli);
+    let terminal = Terminal::new(cli.color, cli.quiet);
     let done = match (cli.generate, cli.command) {
         (Some(what), _) => commands::generate(what),
         (None, Some(command)) => dispatch(command, &terminal),
@@ -209,7 +186,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Explain(args) => commands::explain(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
-        Command::Completions(args) => commands::completions(&args),
-        Command::Man(args) => commands::man(&args),
+        Command::Completions(args) => commands::completions(&args, Cli::command()),
+        Command::Man(args) => commands::man(&args, Cli::command()),
     }
 }

@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use weir_core::format;
-use weir_results::run::{Meter, Reading};
+use weir_results::run::{Meter, MeterReading};
 use weir_sweep::survey::Survey;
 use weir_sweep::worker::Meter as SweepMeter;
 
@@ -160,7 +160,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn describe(&self, meter: &Meter, r: &Reading) -> String {
+    fn describe(&self, meter: &Meter, r: &MeterReading) -> String {
         let elapsed = self.start.elapsed().as_secs_f64().max(1e-3);
         let speed = format::count_f64(r.packet_hops as f64 / elapsed);
         let runs = match meter.total() {
@@ -184,7 +184,7 @@ impl Pace {
 }
 
 /// The step of a job that ended last.
-fn last_step(r: &Reading) -> String {
+fn last_step(r: &MeterReading) -> String {
     r.last_step.as_ref().map_or_else(String::new, |step| {
         let time = format::time(step.time);
         format!(" (the last: {} of {}, {time})", step.iteration, step.job)
@@ -192,7 +192,7 @@ fn last_step(r: &Reading) -> String {
 }
 
 /// How much is done. How long a run takes is an estimate, so all is done only when all runs are.
-fn percent(meter: &Meter, r: &Reading) -> u64 {
+fn percent(meter: &Meter, r: &MeterReading) -> u64 {
     let most = if r.finished >= meter.total() { 100 } else { 99 };
     ((r.done * 100.0) as u64).min(most)
 }

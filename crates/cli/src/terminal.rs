@@ -1,11 +1,23 @@
 //! What the terminal can do, and how to talk to it.
 
-use crate::args::{Cli, ColourWhen};
+use clap::ValueEnum;
 use std::io::{self, IsTerminal, Write};
+use weir_core::Severity;
 use weir_results::listing::Layout;
 use weir_results::table::paint;
 use weir_scenario::Problems;
 use weir_scenario::text::{Colour, Diagnostics, Sources, one_line};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourWhen {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
 
 /// Where output goes and how it may look.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +37,9 @@ const FILE_WIDTH: usize = 200;
 
 impl Terminal {
     /// Looks around.
-    pub(crate) fn new(cli: &Cli) -> Self {
+    pub(crate) fn new(when: ColourWhen, quiet: bool) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let colour = |terminal: bool| match cli.color {
+        let colour = |terminal: bool| match when {
             ColourWhen::Always => Colour::On,
             ColourWhen::Auto if terminal && !plain => Colour::On,
             ColourWhen::Never | ColourWhen::Auto => Colour::Off,
@@ -42,7 +54,7 @@ impl Terminal {
             out: Layout { width: width.unwrap_or(FILE_WIDTH), colour: colour(out) },
             colour_errors: colour(err),
             interactive: err,
-            quiet: cli.quiet,
+            quiet,
         }
     }
 
@@ -79,12 +91,26 @@ impl Terminal {
 
     /// Says what went wrong, in one line.
     pub(crate) fn complain(&self, text: &str) {
-        tell(&format!("{}: {}", paint("error", self.colour_errors, "1;31"), one_line(text)));
+        tell(&format!("{}: {}", coloured(Severity::Error, self.colour_errors), one_line(text)));
     }
 
     /// Says what is odd, in one line.
     pub(crate) fn warn(&self, text: &str) {
-        tell(&format!("{}: {}", paint("warning", self.colour_errors, "1;33"), one_line(text)));
+        tell(&format!("{}: {}", coloured(Severity::Warning, self.colour_errors), one_line(text)));
+    }
+}
+
+/// The word for how grave something is, in its colour.
+pub(crate) fn coloured(severity: Severity, colour: Colour) -> String {
+    paint(severity.name(), colour, style(severity))
+}
+
+/// The colour of what is so grave.
+pub(crate) const fn style(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "1;31",
+        Severity::Warning => "1;33",
+        Severity::Note => "1;36",
     }
 }
 

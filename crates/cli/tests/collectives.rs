@@ -1,6 +1,7 @@
 //! `weir collectives` as a user runs it.
 
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// Four hosts around a switch of 100 Gb/s, no flow control.
 const SCENARIO: &str = "[topology]
@@ -22,10 +23,15 @@ fn weir(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_weir")).args(args).output().expect("weir runs")
 }
 
+/// The scenario as a file, written once: tests of this file run at the same time.
 fn file() -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("collectives.toml");
-    std::fs::write(&path, SCENARIO).expect("a file");
-    path.to_str().expect("text").to_owned()
+    static FILE: OnceLock<String> = OnceLock::new();
+    let write = || {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("collectives.toml");
+        std::fs::write(&path, SCENARIO).expect("a file");
+        path.to_str().expect("text").to_owned()
+    };
+    FILE.get_or_init(write).clone()
 }
 
 /// Bus bandwidth grows with size towards the payload rate of 100 Gb/s, 12.19 GB/s, less ACKs.

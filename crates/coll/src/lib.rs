@@ -37,4 +37,7 @@ mod matching;
 pub mod program;
 pub mod simai;
 pub mod tasks;
+mod text;
 pub mod training;
+
+pub use text::TextError;

@@ -16,7 +16,7 @@ mod stuck;
 
 pub use stuck::{Place, Stuck};
 
-use crate::goal::{Kind, Op, Schedule, Wait};
+use crate::goal::{Kind, Op, Schedule, Wait, binary, text};
 use crate::matching::{Envelope, Waiting};
 use clocks::Clocks;
 use lines::{Group, Lines};
@@ -74,6 +74,18 @@ pub fn run(schedule: &Schedule, params: &Params) -> Result<Run, Stuck> {
     let mut model = Model::new(schedule, *params);
     model.run()?;
     model.finish()
+}
+
+/// What holds for any bytes: they are a schedule or an error; what is accepted has the same binary
+/// form again, and ends under the model or names what waits. For fuzzing.
+pub fn fuzz(bytes: &[u8]) {
+    let read = [text::parse(bytes).ok(), binary::parse(bytes).ok()];
+    for schedule in read.into_iter().flatten() {
+        let _ = run(&schedule, &Params::default());
+        if let Ok(written) = binary::write(&schedule) {
+            assert_eq!(binary::parse(&written), Ok(schedule), "what was written can be read");
+        }
+    }
 }
 
 /// What an entry of the queue is about: an operation, the message of a send, or the one of these

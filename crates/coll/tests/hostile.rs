@@ -1,7 +1,8 @@
 //! Readers of schedules on input that nobody meant: an error or a schedule, never a panic.
 
 use proptest::prelude::*;
-use weir_coll::goal::{self, binary, text};
+use weir_coll::goal::{binary, text};
+use weir_coll::loggops;
 
 const WORDS: &[&str] = &[
     "num_ranks 2\n",
@@ -35,7 +36,7 @@ proptest! {
     fn arbitrary_bytes_are_a_schedule_or_an_error(
         bytes in prop::collection::vec(any::<u8>(), 0..400),
     ) {
-        goal::fuzz(&bytes);
+        loggops::fuzz(&bytes);
     }
 
     /// What is accepted also ends, or names what waits.
@@ -43,7 +44,7 @@ proptest! {
     fn words_of_the_format_in_any_order_end(words in prop::collection::vec(0..WORDS.len(), 0..60)) {
         let body: String = words.into_iter().map(|i| WORDS[i]).collect();
         for text in [body.clone(), format!("num_ranks 2\nrank 0 {{\n{body}\n}}\n")] {
-            goal::fuzz(text.as_bytes());
+            loggops::fuzz(text.as_bytes());
         }
     }
 
@@ -55,6 +56,6 @@ proptest! {
         let mut bytes = binary::write(&schedule).expect("it fits");
         let at = at % bytes.len();
         bytes[at] = byte;
-        goal::fuzz(&bytes);
+        loggops::fuzz(&bytes);
     }
 }

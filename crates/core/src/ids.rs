@@ -70,6 +70,10 @@ id!(
 pub struct FlowId(u64);
 
 impl FlowId {
+    /// Queue pairs of jobs are numbered from here on: the other flows of a host have smaller
+    /// numbers.
+    pub const FIRST_PAIR: u32 = 1 << 31;
+
     /// The `k`-th flow of `source`.
     #[inline]
     pub const fn new(source: NodeId, k: u32) -> Self {
@@ -86,6 +90,12 @@ impl FlowId {
     #[inline]
     pub const fn number(self) -> u32 {
         self.0 as u32
+    }
+
+    /// Whether it is a queue pair of a job: it carries many messages and has no end.
+    #[inline]
+    pub const fn is_pair(self) -> bool {
+        self.number() >= Self::FIRST_PAIR
     }
 
     /// A well-mixed hash of the flow, the same on every machine: what ECMP hashes.

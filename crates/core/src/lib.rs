@@ -13,6 +13,7 @@
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
 //! | [`Percentile`] | a share of values or of time, and the one rule for percentiles |
 //! | [`registry::Registry`] | a list of what scenarios choose by name, to which programs can add |
+//! | [`words!`] | declares an enum whose values are words of files and arguments |
 //! | [`rng::Stream`] | a random stream named by (seed, purpose, index), the same on every machine |
 //!
 //! Nothing in here knows about events, schemes or topologies.
@@ -33,7 +34,9 @@ pub mod reason;
 pub mod registry;
 pub mod response;
 pub mod rng;
+pub mod severity;
 pub mod units;
+mod words;
 
 pub use control::ControlMessage;
 pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
@@ -43,4 +46,6 @@ pub use percentile::Percentile;
 pub use priorities::PrioritySet;
 pub use reason::Reason;
 pub use response::Response;
+pub use severity::Severity;
 pub use units::{Bytes, Length, ParseUnitError, Rate, Ratio, Time, Unit};
+pub use words::Word;

@@ -52,6 +52,14 @@ impl Percentile {
         count / all * share + (count % all * share).div_ceil(all)
     }
 
+    /// How many values there must be so that `beyond` of them lie beyond it; `None` for the whole.
+    pub const fn needed(self, beyond: u64) -> Option<u64> {
+        match (Self::ALL - self.0) as u64 {
+            0 => None,
+            rest => Some((beyond * Self::ALL as u64).div_ceil(rest)),
+        }
+    }
+
     /// Of values in ascending order: the one of nearest rank; `None` without values. The share 0
     /// means the first.
     pub fn of<T: Copy>(self, ascending: &[T]) -> Option<T> {
@@ -118,6 +126,13 @@ mod tests {
         assert_eq!([0, 200, 201, 500, 990, 1000].map(at), [1, 1, 2, 3, 5, 5].map(Some));
         assert_eq!(P50.of::<u8>(&[]), None);
         assert_eq!(P999.of(&[7]), Some(7));
+    }
+
+    #[test]
+    fn the_values_needed_leave_so_many_beyond() {
+        // 10 / 0.001, 10 / 0.5, 10 / 0.75 = 13.3
+        assert_eq!([P999, P50, P25].map(|p| p.needed(10)), [10_000, 20, 14].map(Some));
+        assert_eq!(Percentile::per_mille(1000).needed(10), None);
     }
 
     #[test]

@@ -56,38 +56,25 @@ pub struct Comparison {
     pub more: u16,
 }
 
-/// What a scheme measures in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Quantity {
-    /// Bytes in the node that came in by the port, of one priority.
-    Ingress,
-    /// Of those the bytes in the headroom.
-    Headroom,
-    /// The same as [`Ingress`](Self::Ingress), as it is expected to be soon.
-    Forecast,
-    /// Bytes queued at the port for transmission, of one priority.
-    Egress,
-    /// Bytes of one queue of the port.
-    Queue,
-    /// Bytes of one flow queued at the port.
-    Flow,
-    /// Bytes granted to the neighbour at the port that it has not used, or grants that have not
-    /// been returned: whatever the scheme counts.
-    Grant,
-}
-
-impl Quantity {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ingress => "ingress",
-            Self::Headroom => "headroom",
-            Self::Forecast => "forecast",
-            Self::Egress => "egress",
-            Self::Queue => "queue",
-            Self::Flow => "flow",
-            Self::Grant => "grant",
-        }
+crate::words! {
+    /// What a scheme measures in bytes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Quantity {
+        /// Bytes in the node that came in by the port, of one priority.
+        Ingress = "ingress",
+        /// Of those the bytes in the headroom.
+        Headroom = "headroom",
+        /// The same as [`Ingress`](Self::Ingress), as it is expected to be soon.
+        Forecast = "forecast",
+        /// Bytes queued at the port for transmission, of one priority.
+        Egress = "egress",
+        /// Bytes of one queue of the port.
+        Queue = "queue",
+        /// Bytes of one flow queued at the port.
+        Flow = "flow",
+        /// Bytes granted to the neighbour at the port that it has not used, or grants that have not
+        /// been returned: whatever the scheme counts.
+        Grant = "grant",
     }
 }
 
@@ -116,7 +103,7 @@ impl Relation {
     }
 
     /// Whether it is true of these two.
-    pub fn holds(self, value: Bytes, threshold: Bytes) -> bool {
+    pub fn holds<T: PartialOrd>(self, value: T, threshold: T) -> bool {
         match self {
             Self::AtLeast => value >= threshold,
             Self::Above => value > threshold,

@@ -1,29 +1,7 @@
 //! The codes of findings: what each means, how grave it is, what mends it and which counters
 //! confirm it.
 
-use weir_core::nearest;
-
-/// How grave a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// Works until something changes, or wastes memory.
-    Warning,
-    /// Loses packets, blocks them, or is refused by the switch.
-    Error,
-}
-
-impl Severity {
-    /// In a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+use weir_core::{Severity, nearest};
 
 /// A kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Findings: what is wrong, where, why, and what would mend it.
 
-use crate::code::{Code, Severity};
-use crate::patch::Change;
+use crate::code::Code;
+use weir_core::Severity;
 
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +45,30 @@ impl Finding {
     /// How grave it is.
     pub fn severity(&self) -> Severity {
         self.code.severity
+    }
+}
+
+/// A value that one field should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which file.
+    pub file: usize,
+    /// The keys that lead to the field.
+    pub path: Vec<String>,
+    /// Its value; `None`: the field goes.
+    pub value: Option<String>,
+}
+
+impl Change {
+    /// Sets a field.
+    pub fn set(file: usize, path: &[&str], value: impl ToString) -> Self {
+        let path = path.iter().map(|&key| key.to_owned()).collect();
+        Self { file, path, value: Some(value.to_string()) }
+    }
+
+    /// Removes a field.
+    pub fn remove(file: usize, path: &[&str]) -> Self {
+        Self { value: None, ..Self::set(file, path, "") }
     }
 }
 

@@ -30,7 +30,7 @@ pub mod rule;
 pub use advice::{Advice, Budget, Cells, Wanted};
 pub use asic::{ASICS, Asic, RuleForm};
 pub use checks::{Options, check};
-pub use code::{CODES, Code, Severity};
+pub use code::{CODES, Code};
 pub use config::Switch;
 pub use finding::Finding;
 pub use host::Host;

@@ -7,30 +7,6 @@ use crate::host::Host;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A value that one field should have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Which file.
-    pub file: usize,
-    /// The keys that lead to the field.
-    pub path: Vec<String>,
-    /// Its value; `None`: the field goes.
-    pub value: Option<String>,
-}
-
-impl Change {
-    /// Sets a field.
-    pub fn set(file: usize, path: &[&str], value: impl ToString) -> Self {
-        let path = path.iter().map(|&key| key.to_owned()).collect();
-        Self { file, path, value: Some(value.to_string()) }
-    }
-
-    /// Removes a field.
-    pub fn remove(file: usize, path: &[&str]) -> Self {
-        Self { value: None, ..Self::set(file, path, "") }
-    }
-}
-
 /// What fields of a file should be, by the keys that lead to them.
 type Fields = BTreeMap<Vec<String>, Option<String>>;
 

@@ -1,15 +1,15 @@
 //! Findings as text, JSON and SARIF.
 
 use crate::checks::Margin;
-use crate::code::{CODES, Code, Severity};
+use crate::code::{CODES, Code};
 use crate::config::Switch;
 use crate::finding::Finding;
 use crate::host::Host;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use weir_core::Rate;
 use weir_core::format::plural;
+use weir_core::{Rate, Severity};
 
 /// What a check found.
 #[derive(Clone, Copy, Debug)]

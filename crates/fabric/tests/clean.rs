@@ -4,10 +4,9 @@ mod common;
 
 use common::{Plan, check_all, config, leaf, options, spine};
 use serde_json::{Value, json};
+use weir_core::Severity;
 use weir_core::rng::Stream;
-use weir_fabric::{
-    Asic, Finding, Host, Options, Report, Rule, Severity, Switch, check, import, patch,
-};
+use weir_fabric::{Asic, Finding, Host, Options, Report, Rule, Switch, check, import, patch};
 
 fn shown(found: &[Finding]) -> Vec<String> {
     found.iter().map(|f| format!("{} {} {}", f.code.code, f.pointer, f.message)).collect()

@@ -26,6 +26,8 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound: |values| IngressBound::Grants(values.bytes(&LIMIT).expect("has a default")),
     many_paths: Ok(()),
+    senders: Senders::SwitchesAndHosts,
+    reports: |_| true,
     build: |values, setup| Ok(Box::new(Credits::new(values, setup)?)),
 };
 

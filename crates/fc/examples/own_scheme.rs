@@ -21,6 +21,8 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build: |values, setup| Ok(Box::new(Door::new(values, setup))),
 };
 

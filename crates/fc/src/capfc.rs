@@ -39,8 +39,8 @@ mod tests;
 use crate::{
     Actions, EgressRoom, Fallback, FlowControl, Hints, HoldState, IngressBound, IngressWait,
     Interest, Kind, LinkState, Mmu, Network, NodeSetup, NodeView, OnFull, Param, ParamError,
-    Pipelined, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
-    Waits, pfc, threshold,
+    Pipelined, PortQueue, QueueLayout, Role, SchemeInfo, Senders, StateSize, TimerKey, Values,
+    Violation, Waits, pfc, threshold,
 };
 use egress::{Egress, Levels};
 use std::ops::Range;
@@ -134,6 +134,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
         values.one_of(&TRIGGER, &bounds)
     },
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

@@ -57,6 +57,11 @@ pub struct SchemeInfo {
     pub ingress_bound: fn(&Values) -> IngressBound,
     /// Whether it supports switches that send packets of one flow by several ports, or why not.
     pub many_paths: Result<(), &'static str>,
+    /// Which nodes send control frames.
+    pub senders: Senders,
+    /// Whether it sends reports with these parameters: frames that tell a state, such as a bitmap
+    /// or a length, instead of asking for a pause or a resume.
+    pub reports: fn(&Values) -> bool,
     /// Makes an instance for one node.
     pub build: Build,
 }
@@ -76,6 +81,18 @@ pub enum IngressBound {
     /// The scheme does not pause or slow the neighbour because of the ingress: only the memory
     /// limits it.
     Memory,
+}
+
+/// Which nodes send the control frames of a scheme. A slow receiver pauses its switch under every
+/// scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Senders {
+    /// None: there is no flow control.
+    Nobody,
+    /// Switches only: a host takes what comes.
+    Switches,
+    /// Switches and hosts.
+    SwitchesAndHosts,
 }
 
 /// Makes a scheme for one node from its parameters, or says which of them cannot be.

@@ -27,7 +27,8 @@
 use crate::{
     Action, Actions, Fallback, FlowControl, Group, Hints, HoldState, IngressBound, Interest, Kind,
     LinkState, Mmu, Network, NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, pfc, threshold,
+    QueueLayout, Role, SchemeInfo, Senders, StateSize, Target, TimerKey, Values, Violation, pfc,
+    threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -60,6 +61,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

@@ -26,8 +26,8 @@ use crate::perflow::{
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
-    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
-    Target, TimerKey, Values, Violation,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, Senders,
+    StateSize, Target, TimerKey, Values, Violation,
 };
 use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Reason};
@@ -59,6 +59,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
     many_paths: Err(crate::perflow::ONE_PATH),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

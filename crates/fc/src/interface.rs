@@ -1,7 +1,7 @@
 //! What a scheme is to its node.
 
-use crate::{Actions, Hints, NodeView, Pipelined, QueueLayout, TimerKey};
-use weir_core::{ControlMessage, Packet, PacketKind, PortId, Priority, QueueId};
+use crate::{Actions, Books, Hints, Interest, NodeView, Pipelined, QueueLayout, TimerKey};
+use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// A queue of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -196,5 +196,21 @@ pub trait FlowControl: Hints + Send {
     /// node itself can see: for the deadlock graph.
     fn waits(&self) -> Option<&dyn Waits> {
         None
+    }
+}
+
+impl Books {
+    /// Asks the scheme which packets of an ingress it need not hear of.
+    pub fn update_quiet_range(
+        &mut self,
+        fc: &dyn FlowControl,
+        ingress: PortId,
+        priority: Priority,
+    ) {
+        match fc.interest(&self.mmu, ingress, priority) {
+            Interest::Every => self.mmu.clear_quiet(ingress, priority),
+            Interest::Never(_) => self.mmu.set_quiet(ingress, priority, Bytes::ZERO..Bytes::MAX),
+            Interest::Outside(_, range) => self.mmu.set_quiet(ingress, priority, range),
+        }
     }
 }

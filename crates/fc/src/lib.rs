@@ -81,6 +81,7 @@ pub mod params;
 mod perflow;
 pub mod pfc;
 pub mod pipelined;
+pub mod port;
 pub mod ppfc;
 pub mod refresh;
 
@@ -93,7 +94,7 @@ pub mod view;
 mod door;
 
 pub use actions::{Action, Actions, HoldState, Target, TimerClass, TimerKey};
-pub use catalogue::{Build, IngressBound, NodeSetup, SchemeInfo};
+pub use catalogue::{Build, IngressBound, NodeSetup, SchemeInfo, Senders};
 pub use hints::{Hints, Interest};
 pub use interface::{
     FlowControl, IngressWait, LinkState, Network, PortQueue, StateSize, Verdict, Violation, Waits,
@@ -105,9 +106,10 @@ pub use mmu::{
 };
 pub use params::{Choices, Fallback, Kind, Param, ParamError, Value, Values};
 pub use pipelined::{OnFull, Pipelined};
+pub use port::{Neighbour, PortBook, PortSetup, QueueBook, Role};
 use weir_core::registry::Registry;
 
-pub use view::{Books, Neighbour, NodeView, PortBook, PortSetup, QueueBook, Role};
+pub use view::{Books, NodeView};
 
 /// All schemes there are, in the order they are listed and compared; a program can add its own.
 pub static SCHEMES: Registry<SchemeInfo> = Registry::new(&[

@@ -586,7 +586,7 @@ impl Mmu {
 }
 
 #[cfg(test)]
-mod edges;
+mod edges_tests;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 
 use crate::{
     Actions, FlowControl, Hints, IngressBound, Interest, LinkState, Mmu, Network, NodeSetup,
-    NodeView, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo,
+    NodeView, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, Senders,
     StateSize, Values, Violation,
 };
 use std::ops::Range;
@@ -22,6 +22,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Nobody,
+    reports: |_| false,
     build,
 };
 

@@ -24,8 +24,8 @@
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, IngressBound, Interest, Kind, LinkState, Mmu,
     Network, NodeSetup, NodeView, OnFull, Param, ParamError, Pipelined, PortQueue,
-    PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Value, Values,
-    Violation, refresh,
+    PrioritySchedule, QueueLayout, Role, SchemeInfo, Senders, StateSize, Target, TimerKey, Value,
+    Values, Violation, refresh,
 };
 use std::ops::Range;
 use weir_core::{
@@ -77,6 +77,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

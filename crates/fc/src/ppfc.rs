@@ -20,7 +20,7 @@
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, IngressBound, Interest, Kind, LinkState, Mmu,
     Network, NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, PortSetup, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
+    Role, SchemeInfo, Senders, StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::reason::{Measured, Quantity};
 use weir_core::{
@@ -86,6 +86,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

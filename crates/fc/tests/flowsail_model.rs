@@ -8,7 +8,7 @@
 
 use Step::{Enter, Pause, Quiet, Resume, Serve};
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
-use weir_fc::explore::{Model, explore};
+use weir_fc::explore::{Coverage, Model, explore};
 use weir_fc::flowsail::{FlowSail, INFO};
 use weir_fc::harness::{Bench, PRIORITY, given};
 use weir_fc::{FlowControl, Network};
@@ -62,7 +62,9 @@ fn untouched(bench: &Bench<FlowSail>, q: QueueId) -> bool {
 impl Port {
     fn new(params: &[(&str, &str)], flows: &[(u32, u32)]) -> Self {
         // thresholds out of reach: this port is the upstream one
-        let fixed = [("queues", "3"), ("release", "0ns"), ("hop-rtt", "1ms")];
+        let own = |name| params.iter().any(|(param, _)| *param == name);
+        let mut fixed = vec![("queues", "3"), ("release", "0ns"), ("hop-rtt", "1ms")];
+        fixed.retain(|(name, _)| !own(*name));
         let values = given(&INFO, &[&fixed, params].concat());
         let start = Bench::around(2, "75KB", "45KB", |setup| {
             let mut scheme = FlowSail::new(&values, setup).expect("valid parameters");
@@ -154,6 +156,11 @@ impl Model for Port {
         }
         s.bench.scheme().audit(&s.bench.view(), Network::Drained).map_err(|v| v.to_string())
     }
+
+    fn exercises(&self, s: &State) -> Coverage {
+        let timers = usize::from(!s.bench.timers().is_empty());
+        Coverage { held: s.bench.holds_packets().into(), timers, ..Coverage::default() }
+    }
 }
 
 fn reading(reading: &str, flows: &[(u32, u32)]) -> Port {
@@ -165,6 +172,7 @@ fn all_is_well(port: &Port) -> usize {
     let seen = explore(port, 5_000_000);
     assert_eq!(seen.failure, None);
     assert!(seen.complete);
+    assert!(seen.coverage.held > 0, "{:?}", seen.coverage);
     assert_eq!(seen.settled, 1, "every order ends in the same empty port");
     seen.states
 }
@@ -179,6 +187,17 @@ fn trouble(port: &Port, steps: &[Step], what: &str) {
 fn three_flows_keep_order_and_obey_whatever_the_next_hop_does() {
     // two packets of flow 0, one of each other; each flow is paused at most once
     assert!(all_is_well(&reading("text", &[(2, 1), (1, 1), (1, 1)])) > 200_000);
+}
+
+/// The release of a flow waits for its timer, and anything may come before it.
+#[test]
+fn flows_that_are_released_late_keep_order_and_obey() {
+    for flows in [&[(2, 1), (1, 1)][..], &[(3, 2)]] {
+        let seen = explore(&Port::new(&[("release", "1us")], flows), 5_000_000);
+        assert_eq!(seen.failure, None, "{flows:?}");
+        let Coverage { held, timers, .. } = seen.coverage;
+        assert!(seen.complete && held > 0 && timers > 0, "{flows:?}: {:?}", seen.coverage);
+    }
 }
 
 #[test]

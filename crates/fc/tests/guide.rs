@@ -31,7 +31,7 @@ fn the_blocks_of_the_guide_are_the_example() {
     assert_eq!(shown, example);
     let scheme = example.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = scheme.trim_end().lines().count();
-    assert!(lines <= 105 && guide.contains(&format!("the scheme is {lines} lines")), "{lines}");
+    assert!(lines < 110 && guide.contains(&format!("the scheme is {lines} lines")), "{lines}");
 }
 
 /// The methods of a trait or an implementation, given what its first line begins with.

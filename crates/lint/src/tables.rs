@@ -2,27 +2,32 @@
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use weir_core::{LinkId, NodeId, PortId};
+use weir_core::{LinkId, NodeId, PortId, words};
 use weir_net::{NextHops, Routes, Topology};
 
-/// How a network routes around failed links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rerouting {
-    /// All shortest paths of what is left.
-    Shortest,
-    /// Up-down paths of what is left: never up again after having gone down.
-    UpDown,
-    /// Tables stay as they were before the failure. A switch whose ways towards a destination have
-    /// all failed sends its packets to a neighbour that has another way ("bounce", local repair).
-    /// No switch sends a packet back by the port it came in by.
-    Bounce,
+words! {
+    /// How a network routes around failed links.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Rerouting {
+        /// Shortest paths of what is left.
+        ///
+        /// All of them are used.
+        Shortest = "ecmp",
+        /// Up-down paths of what is left.
+        ///
+        /// Never up again after having gone down.
+        UpDown = "up-down",
+        /// Shortest paths as before a failure; a switch without a way sends to a neighbour with
+        /// one.
+        ///
+        /// Tables stay as they were. A switch whose ways towards a destination have all failed
+        /// sends its packets to a neighbour that has another way ("bounce", local repair). No
+        /// switch sends a packet back by the port it came in by.
+        Bounce = "bounce",
+    }
 }
 
 impl Rerouting {
-    /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("ecmp", Self::Shortest), ("up-down", Self::UpDown), ("bounce", Self::Bounce)];
-
     /// What reports call it.
     pub const fn title(self) -> &'static str {
         match self {

@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use weir_core::percentile::{P50, P99};
     use weir_core::{NodeId, PortId, Time};
     use weir_live::clock::{Clock, Dilation};
     use weir_live::lab::Lab;
@@ -49,8 +50,8 @@ mod linux {
             println!(
                 "{size:>6}  {rate:>12}  {:>8.2}  {:.1} us, {:.1} us, {:.1} us",
                 (rate * size as u64 * 8) as f64 / 1e9,
-                us(late.quantile(500)),
-                us(late.quantile(990)),
+                us(late.quantile(P50)),
+                us(late.quantile(P99)),
                 us(Some(late.most())),
             );
         }

@@ -8,7 +8,7 @@
 //! The switch runs without dilation, with links that are never the limit; the generator makes UDP
 //! datagrams that the switch takes as frames of another program.
 
-use crate::clock::Dilation;
+use crate::clock::{ClockKind, Dilation};
 use crate::lateness::Quantiles;
 use crate::run::{self, LiveError, Settings};
 use crate::socket::real_time_ns;
@@ -109,6 +109,7 @@ fn offer(
     let (from, to) = (NodeId(0), NodeId(1));
     let settings = Settings {
         dilation: Dilation::new(1).expect("not zero"),
+        clock: ClockKind::Free,
         bound: Time::NEVER,
         until: None,
         free: vec![from, to],

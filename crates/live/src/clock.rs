@@ -1,6 +1,25 @@
 //! Scenario time and real time.
 
-use weir_core::Time;
+use std::sync::atomic::{AtomicU64, Ordering};
+use weir_core::{Time, words};
+
+words! {
+    /// What the scenario's clock does when a thread of a run is late.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ClockKind {
+        /// It stands still until that thread has caught up: runs take longer instead of being late.
+        Waiting = "waiting",
+        /// It goes on: the time between two frames is their real time, as programs other than Weir
+        /// see it, divided by the dilation.
+        Free = "free",
+    }
+}
+
+impl Default for ClockKind {
+    fn default() -> Self {
+        Self::Waiting
+    }
+}
 
 /// How many nanoseconds of real time one nanosecond of scenario time takes: with 1000, a link of
 /// 100 Gb/s runs at 100 Mb/s, and a microsecond takes a millisecond.
@@ -52,9 +71,191 @@ impl Clock {
     }
 }
 
+/// The scenario's clock, which all threads of a run read.
+///
+/// A thread tells after each round that it has done everything up to the time of that round. A
+/// waiting clock is never more than `slack` ahead of the thread that is farthest behind. So a frame
+/// leaves at most so late, however long the kernel has not run its thread, unless the kernel takes
+/// its time between a thread's last look at the clock and the frame.
+#[derive(Debug)]
+pub struct SharedClock {
+    origin: u64,
+    dilation: Dilation,
+    /// How far the clock may be ahead of a thread; `None` for a free clock.
+    slack: Option<Time>,
+    /// For how many real nanoseconds the clock has stood still.
+    stood_still: AtomicU64,
+    /// Up to when each thread has done everything, in picoseconds.
+    done: Vec<AtomicU64>,
+}
+
+/// What a thread has read from the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// The scenario time.
+    pub now: Time,
+    /// Whether the clock stood still because of another thread.
+    pub waits_for_another: bool,
+    /// Converts real times since the reading before, as if the clock had stood still at their end
+    /// only ...
+    latest: Clock,
+    /// ... and at their beginning only.
+    earliest: Clock,
+}
+
+impl SharedClock {
+    /// A clock for so many threads, which is zero at the real time `origin`.
+    pub fn new(origin: u64, dilation: Dilation, slack: Option<Time>, threads: usize) -> Self {
+        let done = (0..threads).map(|_| AtomicU64::new(0)).collect();
+        Self { origin, dilation, slack, stood_still: AtomicU64::new(0), done }
+    }
+
+    /// The real time at which it began.
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// For how many real nanoseconds it has stood still.
+    pub fn stood_still(&self) -> u64 {
+        self.stood_still.load(Ordering::Acquire)
+    }
+
+    /// As it goes if it does not stand still from now on.
+    pub fn onward(&self) -> Clock {
+        let origin = self.origin.saturating_add(self.stood_still());
+        Clock { origin, dilation: self.dilation }
+    }
+
+    /// The scenario time at a real time that is now.
+    pub fn now(&self, real: u64) -> Time {
+        self.onward().scenario(real).min(self.limit())
+    }
+
+    /// A thread reads the clock at a real time that is now, after `before`.
+    pub fn read(&self, thread: usize, real: u64, before: Option<&Reading>) -> Reading {
+        let limit = self.limit();
+        if self.onward().scenario(real) > limit {
+            // from here on it goes on from the limit
+            let at_limit = self.dilation.real_ns(limit).saturating_add(self.origin);
+            self.stood_still.fetch_max(real.saturating_sub(at_limit), Ordering::AcqRel);
+        }
+        let earliest = self.onward();
+        let latest = before.map_or(earliest, |before| before.earliest);
+        // another thread may have stopped it at an earlier limit, which it read before
+        let last = before.map_or(Time::ZERO, |before| before.now);
+        let now = earliest.scenario(real).min(limit).max(last);
+        let own = self.done.get(thread).map_or(u64::MAX, |done| done.load(Ordering::Acquire));
+        let waits_for_another = now >= limit && limit < self.with_slack(own);
+        Reading { now, waits_for_another, latest, earliest }
+    }
+
+    /// A thread has done everything up to a time; with [`Time::NEVER`], nobody waits for it any
+    /// more.
+    pub fn done(&self, thread: usize, up_to: Time) {
+        self.done[thread].fetch_max(up_to.as_ps(), Ordering::AcqRel);
+    }
+
+    /// The clock does not go beyond.
+    fn limit(&self) -> Time {
+        let least = self.done.iter().map(|done| done.load(Ordering::Acquire)).min();
+        self.with_slack(least.unwrap_or(u64::MAX))
+    }
+
+    fn with_slack(&self, done: u64) -> Time {
+        self.slack.map_or(Time::NEVER, |slack| Time::from_ps(done).saturating_add(slack))
+    }
+}
+
+impl Reading {
+    /// The scenario time of something that happened at a real time since the reading before.
+    pub fn scenario(&self, real: u64) -> Time {
+        let (earliest, latest) = (self.earliest.scenario(real), self.latest.scenario(real));
+        // where the clock has stood still in between: not after the end of that
+        latest.min(self.now).max(earliest)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const US: u64 = 1000;
+
+    /// A thousand times slower, two threads, begins at 1 s.
+    fn shared(slack: Option<Time>) -> SharedClock {
+        SharedClock::new(1_000_000 * US, Dilation::new(1000).expect("not zero"), slack, 2)
+    }
+
+    fn at(us: u64) -> u64 {
+        (1_000_000 + us) * US
+    }
+
+    #[test]
+    fn a_waiting_clock_stands_still_until_the_last_thread_has_caught_up() {
+        let clock = shared(Some(Time::from_ns(40)));
+        // 30 us of real time are 30 ns
+        let first = clock.read(0, at(30), None);
+        assert_eq!((first.now, first.waits_for_another), (Time::from_ns(30), false));
+        clock.done(0, first.now);
+        // the other thread was not run for 5 ms: the clock is at 40 ns, and waits
+        let second = clock.read(0, at(5_000), Some(&first));
+        assert_eq!((second.now, second.waits_for_another), (Time::from_ns(40), true));
+        assert_eq!(clock.stood_still(), 4_960 * US);
+        clock.done(0, second.now);
+        // it runs, reads 40 ns, and does what is due
+        let other = clock.read(1, at(5_010), None);
+        assert_eq!((other.now, other.waits_for_another), (Time::from_ns(40), false));
+        clock.done(1, other.now);
+        // from there on the clock goes on
+        assert_eq!(clock.stood_still(), 4_970 * US);
+        let third = clock.read(0, at(5_030), Some(&second));
+        assert_eq!((third.now, third.waits_for_another), (Time::from_ns(60), false));
+    }
+
+    #[test]
+    fn a_free_clock_goes_on() {
+        let clock = shared(None);
+        let late = clock.read(0, at(5_000), None);
+        assert_eq!((late.now, late.waits_for_another), (Time::from_us(5), false));
+        assert_eq!(clock.stood_still(), 0);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_has_ended() {
+        let clock = shared(Some(Time::from_ns(40)));
+        clock.done(1, Time::NEVER);
+        clock.done(0, Time::from_us(4));
+        assert_eq!(clock.read(0, at(4_030), None).now, Time::from_ns(4_030));
+    }
+
+    #[test]
+    fn what_came_before_the_clock_stood_still_keeps_its_time() {
+        let clock = shared(Some(Time::from_ns(40)));
+        let first = clock.read(0, at(10), None);
+        clock.done(0, first.now);
+        let second = clock.read(0, at(1_000), Some(&first));
+        assert_eq!(second.now, Time::from_ns(40));
+        // 30 us after the beginning: 30 ns, although the clock has stood still for 960 us since
+        assert_eq!(second.scenario(at(30)), Time::from_ns(30));
+        // while it stood still, and at its end
+        assert_eq!(second.scenario(at(500)), Time::from_ns(40));
+        assert_eq!(second.scenario(at(1_000)), Time::from_ns(40));
+        // after the reading it goes on
+        assert_eq!(second.scenario(at(1_005)), Time::from_ns(45));
+    }
+
+    #[test]
+    fn a_thread_never_reads_an_earlier_time_than_before() {
+        let clock = shared(Some(Time::from_ns(40)));
+        let first = clock.read(0, at(39), None);
+        // the other one reads later, and stops the clock
+        clock.done(1, Time::from_ns(3));
+        clock.done(0, Time::from_ns(1));
+        let other = clock.read(1, at(60), None);
+        assert_eq!(other.now, Time::from_ns(41));
+        let again = clock.read(0, at(61), Some(&first));
+        assert!(again.now >= first.now && again.now <= Time::from_ns(41));
+    }
 
     #[test]
     fn a_time_is_over_at_its_real_time_and_not_before() {

@@ -1,7 +1,7 @@
 //! A live run beside its simulation.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use weir_core::format;
 use weir_net::Topology;
 use weir_sim::Outcome;
@@ -93,6 +93,12 @@ impl SideBySide {
     pub fn same_held(&self) -> bool {
         let is = |n: Option<f64>| n.is_some_and(|n| n > 0.0);
         self.flows_held.iter().all(|pair| is(pair.simulated) == is(pair.live))
+    }
+
+    /// Which flows the live run holds.
+    pub fn held_live(&self) -> BTreeSet<&str> {
+        let held = self.flows_held.iter().filter(|pair| pair.live.is_some_and(|us| us > 0.0));
+        held.map(|pair| pair.what.as_str()).collect()
     }
 
     /// By how much each flow differs, as a fraction; infinite where one of both has no number.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use weir_core::Time;
+use weir_core::percentile::{P50, P99, P999, Percentile};
 
 /// Counts times in bins of a factor of 2^(1/8): quantiles are right within 9 %.
 #[derive(Clone, Debug)]
@@ -59,17 +60,11 @@ impl Histogram {
         self.most
     }
 
-    /// The smallest value that at least `permille` of 1000 do not exceed, or the end of its bin.
-    pub fn quantile(&self, permille: u64) -> Option<Time> {
-        let wanted = (self.count * permille).div_ceil(1000).max(1);
-        let mut seen = 0;
-        for (i, n) in self.bins.iter().enumerate() {
-            seen += n;
-            if seen >= wanted {
-                return Some(Time::from_ps(upper(i)).min(self.most));
-            }
-        }
-        None
+    /// The smallest value that at least this share does not exceed, or the end of its bin.
+    pub fn quantile(&self, share: Percentile) -> Option<Time> {
+        let filled = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
+        let bin = share.over_time(self.count.into(), filled.map(|(i, n)| (i, u128::from(*n))));
+        bin.map(|bin| Time::from_ps(upper(bin)).min(self.most))
     }
 
     /// The usual quantiles.
@@ -78,9 +73,9 @@ impl Histogram {
         let most = (self.count > 0).then_some(self.most);
         Quantiles {
             count: self.count,
-            p50_ns: ns(self.quantile(500)),
-            p99_ns: ns(self.quantile(990)),
-            p999_ns: ns(self.quantile(999)),
+            p50_ns: ns(self.quantile(P50)),
+            p99_ns: ns(self.quantile(P99)),
+            p999_ns: ns(self.quantile(P999)),
             max_ns: ns(most),
         }
     }
@@ -131,11 +126,12 @@ mod tests {
         let mut h = Histogram::default();
         (1..=1000).for_each(|n| h.add(Time::from_ns(n)));
         for (permille, truth) in [(500, 500_000.0), (990, 990_000.0), (1000, 1_000_000.0)] {
-            let found = h.quantile(permille).expect("there are some").as_ps() as f64;
+            let found =
+                h.quantile(Percentile::per_mille(permille)).expect("there are some").as_ps() as f64;
             assert!(found >= truth && found <= truth * 1.125, "{permille}: {found}");
         }
         assert_eq!((h.most(), h.count()), (Time::from_ns(1000), 1000));
-        assert_eq!(Histogram::default().quantile(500), None);
+        assert_eq!(Histogram::default().quantile(P50), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | [`replay`] | a log fed to fresh nodes, every answer compared |
 //! | [`run`] | a whole run: threads that drive nodes, real time divided by the dilation |
 //! | [`compare`], [`study`] | live runs beside their simulation: one, or many |
+//! | [`emulate`] | a live run without a kernel, whose nodes wake up late |
 //! | [`mod@bench`] | how many frames one switch thread carries |
 //! | [`lab`], [`socket`] | network namespaces, veth pairs and packet sockets of Linux |
 
@@ -26,6 +27,7 @@ pub mod bench;
 pub mod clock;
 pub mod codec;
 pub mod compare;
+pub mod emulate;
 pub mod foreign;
 #[cfg(target_os = "linux")]
 pub mod lab;

@@ -7,12 +7,11 @@ mod thread;
 
 pub use report::{LinkReport, LiveReport};
 
-use crate::clock::Dilation;
+use crate::clock::{ClockKind, Dilation, SharedClock};
 use crate::lab::{Lab, LabError};
 use crate::log::Lines;
-use crate::shell::Plan;
+use crate::shell::{Plan, plan};
 use coordinate::Board;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use thread::Done;
@@ -27,6 +26,8 @@ use weir_sim::{Outcome, SimError};
 pub struct Settings {
     /// How much slower than the scenario.
     pub dilation: Dilation,
+    /// What the scenario's clock does when a thread is late.
+    pub clock: ClockKind,
     /// 999 of 1000 frames may be so late at most, in scenario time.
     pub bound: Time,
     /// It ends then at the latest, as a rehearsal does.
@@ -95,15 +96,9 @@ pub fn run(
     let (outcome, driven) =
         run_apart(&e.topology, &e.prepared(&config), &e.traffic, &config, drive)?;
     let mut driven = driven?;
-    let report = LiveReport::new(e, settings, &driven.nodes);
+    let report = LiveReport::new(e, settings, &driven);
     let log = driven.nodes.iter_mut().filter_map(|done| done.log.take()).collect();
     Ok(Live { outcome, report, log, end: driven.ended.now })
-}
-
-/// The flows of a run, if they can be listed.
-fn plan(e: &Experiment, seed: u64) -> Plan {
-    let flows = e.traffic.all_flows(seed).ok()?;
-    Some(Arc::new(flows.iter().map(|flow| (flow.id, flow.dst)).collect()))
 }
 
 /// A thread with the names of its nodes, if it could be started.
@@ -112,6 +107,8 @@ type Thread<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Result<Vec<D
 /// What the threads have returned.
 struct Driven {
     ended: Ended,
+    /// For how many real nanoseconds the clock has stood still.
+    stood_still: u64,
     nodes: Vec<Done>,
 }
 
@@ -128,7 +125,9 @@ fn drive(
     let all: Vec<NodeId> = stations.iter().map(|s| s.node()).filter(driven).collect();
     let shares = thread::share(&e.topology, &all, crate::machine::processors());
     let mut rest: Vec<Option<&mut Station<'_>>> = stations.iter_mut().map(Some).collect();
-    let board = Board::new(all.len());
+    // in the order in which threads take their seats
+    let ports = |&node: &NodeId| (node, e.topology.ports(node).len());
+    let board = Board::new(shares.iter().flatten().map(ports));
     let worker = thread::Worker { e, config, settings, lab, board: &board };
     let results: Vec<Result<Vec<Done>, LiveError>> = std::thread::scope(|scope| {
         let mut threads = Vec::new();
@@ -145,7 +144,7 @@ fn drive(
             threads.push((names.join(", "), thread));
         }
         let patience = weir_sim::stations::patience(&e.topology, config);
-        board.coordinate(config, settings, patience, interrupt);
+        board.coordinate(config, settings, shares.len(), patience, interrupt);
         let join = |(nodes, thread): (String, Thread<'_>)| {
             let failed = |why: String| LiveError::Nodes { nodes: nodes.clone(), why };
             let handle = thread.map_err(|error| failed(error.to_string()))?;
@@ -165,7 +164,8 @@ fn drive(
         left: sum.left + done.counts.foreign.1 + done.counts.lost,
     });
     let ended = Ended { finish: board.finish(), now: end, visitors };
-    Ok(Driven { ended, nodes })
+    let stood_still = board.clock().map_or(0, SharedClock::stood_still);
+    Ok(Driven { ended, stood_still, nodes })
 }
 
 /// Puts what was due after the end on the wires, where it counts as on its way.

@@ -18,12 +18,19 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
+use weir_scenario::Experiment;
 use weir_sim::config::Config;
 use weir_sim::parcel::{Cargo, Parcel};
 use weir_sim::stations::{Departure, Station};
 
 /// The flows of a run, with their receivers; `None` where they cannot be listed.
 pub type Plan = Option<Arc<HashMap<FlowId, NodeId>>>;
+
+/// The flows of a run, if they can be listed.
+pub fn plan(e: &Experiment, seed: u64) -> Plan {
+    let flows = e.traffic.all_flows(seed).ok()?;
+    Some(Arc::new(flows.iter().map(|flow| (flow.id, flow.dst)).collect()))
+}
 
 /// A frame to send.
 #[derive(Clone, Debug, PartialEq)]

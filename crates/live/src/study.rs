@@ -10,6 +10,7 @@ mod tables;
 pub use page::page;
 pub use tables::{flows_csv, runs_csv};
 
+use crate::clock::ClockKind;
 use crate::compare::SideBySide;
 use crate::lateness::Quantiles;
 use weir_core::{Time, Unit};
@@ -20,6 +21,9 @@ pub const WITHIN: f64 = 0.05;
 
 /// So often each simulation is made again with clocks that are apart.
 pub const APART: u64 = 20;
+
+/// So often runs without a kernel are late as the live runs of a dilation were.
+pub const EMULATED: u64 = 20;
 
 /// All runs, and on what they were made.
 #[derive(Clone, Debug)]
@@ -34,6 +38,8 @@ pub struct Study {
     pub command: String,
     /// The machine, in words.
     pub machine: Vec<String>,
+    /// What the scenario's clock does when a thread is late.
+    pub clock: ClockKind,
     /// A run counts if 999 of 1000 frames were not later.
     pub bound: Bound,
     /// Dilations, the one that is compared with the simulation first.
@@ -66,6 +72,19 @@ pub struct Cell {
     pub apart: Vec<SideBySide>,
     /// Every live run, in order.
     pub attempts: Vec<Attempt>,
+    /// Runs without a kernel whose nodes wake up as late as those of the live runs that count.
+    pub emulated: Vec<Late>,
+}
+
+/// A run without a kernel, beside the simulation.
+#[derive(Clone, Debug)]
+pub struct Late {
+    /// Late as live runs with this dilation are.
+    pub dilation: u32,
+    /// How late frames were.
+    pub late: Quantiles,
+    /// Beside the simulation.
+    pub side: SideBySide,
 }
 
 /// A number of the flows of a class, of ports or of a table of the scheme.
@@ -88,6 +107,8 @@ pub struct Class {
 pub struct Attempt {
     /// How much slower than the scenario.
     pub dilation: u32,
+    /// How much slower it was with the times for which its clock stood still.
+    pub kept: f64,
     /// Why it does not count; empty if it does.
     pub invalid: Vec<String>,
     /// How late frames were.
@@ -139,6 +160,19 @@ impl Cell {
     /// Its runs with a dilation that do not count.
     pub fn invalid(&self, dilation: u32) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(move |a| a.dilation == dilation && !a.counts())
+    }
+
+    /// The runs without a kernel that are late as those with a dilation.
+    pub fn late(&self, dilation: u32) -> impl Iterator<Item = &Late> {
+        self.emulated.iter().filter(move |late| late.dilation == dilation)
+    }
+
+    /// Whether a live run holds the flows that the simulation holds, or those that one of the runs
+    /// without a kernel holds.
+    fn is_held_so(&self, run: &Attempt) -> bool {
+        let Some(side) = &run.side else { return false };
+        side.same_held()
+            || self.emulated.iter().any(|late| late.side.held_live() == side.held_live())
     }
 
     /// The metric of a class in all runs that count.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use weir_core::{Bytes, NodeId, PortId, Time};
 use weir_live::codec::Codec;
 use weir_live::compare::SideBySide;
+use weir_live::emulate::{self, Lateness};
+use weir_live::lateness::Quantiles;
 use weir_live::shell::{Plan, Shell, reason};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request, Setting};
@@ -102,6 +104,71 @@ fn with_a_perfect_clock_live_is_the_simulation_under_every_scheme() {
             assert_eq!(refused, 0, "{}", scheme.name);
         }
     }
+}
+
+fn late_by(p50: f64, most: f64) -> Lateness {
+    let measured = Quantiles {
+        count: 1,
+        p50_ns: Some(p50),
+        p99_ns: Some(p50),
+        p999_ns: Some(most),
+        max_ns: Some(most),
+    };
+    Lateness::new(&measured).expect("measured")
+}
+
+#[test]
+fn without_a_kernel_and_never_late_it_is_the_simulation() {
+    for scheme in weir_fc::SCHEMES.iter() {
+        for scenario in ["incast", "ofc-fig1"] {
+            let lineup = load(scenario, scheme.name, &["run.until=200us"]);
+            let setting = &lineup.settings[0];
+            let plain = simulated(setting);
+            let run =
+                emulate::run(&setting.experiment, setting.with_seed(1), &late_by(0.0, 0.0), 1);
+            same(&plain, &run.expect("it runs").outcome, scheme.name);
+        }
+    }
+}
+
+#[test]
+fn nodes_that_wake_up_late_move_completion_times_and_lose_nothing() {
+    for scheme in weir_fc::SCHEMES.iter() {
+        let lineup = load("incast", scheme.name, &["traffic.0.size=100KB"]);
+        let setting = &lineup.settings[0];
+        let plain = simulated(setting);
+        let late = |draw| {
+            let lateness = late_by(20.0, 2000.0);
+            let (e, variant) = (&setting.experiment, setting.with_seed(1));
+            emulate::run(e, variant, &lateness, draw).expect("nothing is lost")
+        };
+        let (once, again, other) = (late(1), late(1), late(2));
+        assert_eq!(once.outcome.digest, again.outcome.digest, "{}", scheme.name);
+        assert_ne!(once.outcome.digest, other.outcome.digest, "{}", scheme.name);
+        assert_ne!(once.outcome.digest, plain.digest, "{}", scheme.name);
+        let done = |o: &Outcome| o.flows.iter().filter(|f| f.fct().is_some()).count();
+        assert_eq!(done(&once.outcome), done(&plain), "{}", scheme.name);
+        let most = once.late.max_ns.expect("frames were sent");
+        assert!(most > 0.0 && most <= 2000.0 + 1.0, "{}: {most}", scheme.name);
+    }
+}
+
+/// FlowSail's Fig. 8: one PAUSE in some hundred that takes effect late, and f2 is held, too.
+#[test]
+fn one_late_pause_decides_whom_flowsail_holds() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/flowsail/f8.scenario.toml");
+    let held = |sets: &[&str]| {
+        let sets: Vec<&str> = sets.iter().copied().chain(["nic.queues=per-flow"]).collect();
+        let lineup = load(file, "flowsail", &sets);
+        let topology = &lineup.settings[0].experiment.topology;
+        let outcome = simulated(&lineup.settings[0]);
+        let side = SideBySide::new(topology, &outcome, &outcome);
+        side.held_live().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let late = "fault=[{ link = [\"A\", \"B\"], message = \"pause\", what = \"delay\", \
+                by = \"400ns\", nth = 50 }]";
+    assert_eq!(held(&[]), ["f0.0 S > R1"]);
+    assert_eq!(held(&[late]), ["f0.0 S > R1", "f0.1 S > R1"]);
 }
 
 #[test]

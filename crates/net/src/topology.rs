@@ -13,35 +13,21 @@ pub enum NodeKind {
     Switch,
 }
 
-/// Where a node stands in a tree-like fabric; ports are reported by the layer of their node.
-/// Ordered from the bottom to the top, with [`Layer::Other`] (no hierarchy) last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// A host.
-    Host,
-    /// The switch that hosts hang on: top of rack, edge, leaf.
-    Tor,
-    /// Between ToR and core in a three-layer fabric.
-    Agg,
-    /// The top: core, or the spine of a two-layer fabric.
-    Core,
-    /// A switch of a fabric without layers (ring, torus, explicit graphs).
-    Other,
-}
-
-impl Layer {
-    /// All layers, bottom to top.
-    pub const ALL: [Self; 5] = [Self::Host, Self::Tor, Self::Agg, Self::Core, Self::Other];
-
-    /// The name used in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Tor => "tor",
-            Self::Agg => "agg",
-            Self::Core => "core",
-            Self::Other => "other",
-        }
+weir_core::words! {
+    /// Where a node stands in a tree-like fabric; ports are reported by the layer of their node.
+    /// Ordered from the bottom to the top, with [`Layer::Other`] (no hierarchy) last.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Layer {
+        /// A host.
+        Host = "host",
+        /// The switch that hosts hang on: top of rack, edge, leaf.
+        Tor = "tor",
+        /// Between ToR and core in a three-layer fabric.
+        Agg = "agg",
+        /// The top: core, or the spine of a two-layer fabric.
+        Core = "core",
+        /// A switch of a fabric without layers (ring, torus, explicit graphs).
+        Other = "other",
     }
 }
 

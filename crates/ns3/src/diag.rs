@@ -2,20 +2,12 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The run can continue; the user should know.
-    Warning,
-    /// The run cannot start.
-    Error,
-}
+use weir_core::Severity;
 
 /// One finding in an input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// How bad it is: with an error the run cannot start.
     pub severity: Severity,
     /// The file.
     pub file: PathBuf,
@@ -29,11 +21,7 @@ pub struct Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: {}", self.file.display())?;
+        write!(f, "{}: {}", self.severity.name(), self.file.display())?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }

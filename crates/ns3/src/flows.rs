@@ -6,11 +6,12 @@
 //! ```
 
 use crate::clock;
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::Diagnostics;
 use crate::text::{Words, integer, number, shortened};
 use crate::topology::Topology;
 use std::fmt::Write as _;
 use std::path::Path;
+use weir_core::Severity;
 
 /// The largest flow.
 const MAX_SIZE: u64 = 1_000_000_000_000_000;

@@ -1,12 +1,13 @@
 //! All input files of a run, found through the configuration.
 
 use crate::config::{Config, LinkDown};
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::Diagnostics;
 use crate::flows::{self, Flow};
 use crate::routes::{Ports, Routes};
 use crate::text::{Words, integer};
 use crate::topology::Topology;
 use std::path::{Path, PathBuf};
+use weir_core::Severity;
 
 /// A run as described by its files.
 #[derive(Clone, Debug, PartialEq)]

@@ -46,7 +46,7 @@ mod text;
 pub mod topology;
 
 pub use config::Config;
-pub use diag::{Diagnostic, Diagnostics, Severity};
+pub use diag::{Diagnostic, Diagnostics};
 pub use flows::Flow;
 pub use inputs::{Inputs, from_texts, read};
 pub use record::{Counters, Memory, Recorder, StopReason};

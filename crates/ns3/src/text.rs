@@ -1,9 +1,10 @@
 //! Whitespace-separated text with line numbers, and the numbers in it.
 
 use crate::clock;
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::Diagnostics;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use weir_core::Severity;
 
 /// Reads one file word by word. The first error ends it.
 pub(crate) struct Words<'a> {

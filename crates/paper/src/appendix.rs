@@ -6,7 +6,7 @@ use super::published::{self, table};
 use super::verdict;
 use std::path::Path;
 use weir_core::format;
-use weir_results::column::csv_text;
+use weir_results::sheet::Sheet;
 use weir_sweep::SweepError;
 
 /// A line of the table.
@@ -30,27 +30,6 @@ pub struct AppendixLine {
     pub minutes: Option<f64>,
     /// What should come out, and whether a setting was chosen with the number in view.
     pub expected: String,
-}
-
-/// Columns of the table.
-pub const HEADS: [&str; 9] =
-    ["paper", "claim", "where", "says", "reading", "experiment", "command", "minutes", "expected"];
-
-impl AppendixLine {
-    /// Its cells, in the order of [`HEADS`].
-    pub fn cells(&self) -> [String; 9] {
-        [
-            self.paper.clone(),
-            self.claim.clone(),
-            self.place.clone(),
-            self.says.clone(),
-            self.reading.clone(),
-            self.experiment.clone(),
-            self.command.clone(),
-            self.minutes.map_or_else(String::new, |m| format!("{m:.1}")),
-            self.expected.clone(),
-        ]
-    }
 }
 
 /// One line per verdict of the chosen experiments that is published below `from`.
@@ -104,16 +83,25 @@ fn times(from: &Path) -> Result<Vec<(String, String, f64)>, SweepError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let mut all = Vec::new();
-    for row in table(&path)? {
-        if let Ok(seconds) = row.text("cpu_seconds")?.parse() {
-            all.push((row.text("paper")?, row.text("experiment")?, seconds));
-        }
-    }
-    Ok(all)
+    let all = table(&path, |row| {
+        let (paper, id) = (row.text("paper")?.to_owned(), row.text("experiment")?.to_owned());
+        let seconds = row.text("cpu_seconds")?.parse().ok();
+        Ok(seconds.map(|seconds| (paper, id, seconds)))
+    })?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// The table as CSV.
 pub fn csv(lines: &[AppendixLine]) -> Vec<u8> {
-    csv_text(HEADS, lines.iter().map(AppendixLine::cells))
+    Sheet::new()
+        .column("paper", |l: &AppendixLine| l.paper.as_str())
+        .column("claim", |l| l.claim.as_str())
+        .column("where", |l| l.place.as_str())
+        .column("says", |l| l.says.as_str())
+        .column("reading", |l| l.reading.as_str())
+        .column("experiment", |l| l.experiment.as_str())
+        .column("command", |l| l.command.as_str())
+        .column("minutes", |l| l.minutes.map(|m| format!("{m:.1}")))
+        .column("expected", |l| l.expected.as_str())
+        .csv(lines)
 }

@@ -10,6 +10,7 @@ use super::inside::{FILES, built_in};
 use super::keys;
 use super::readings;
 use std::path::{Path, PathBuf};
+use weir_results::records::{Records, Row};
 use weir_scenario::hash::Sha256;
 use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
 use weir_scenario::{Fields, Files, Problems, unknown_name};
@@ -402,23 +403,20 @@ pub fn published(paper: &str, experiment: &str) -> Option<Published> {
 }
 
 fn find_published(counts: &str, times: &str, paper: &str, id: &str) -> Option<Published> {
-    let [yes, near, no, open] = Four::COLUMNS.map(|name| cell_of(counts, paper, id, name));
-    let count = |text: Option<String>| text?.parse::<u64>().ok();
+    let (counts, times) = (row_of(counts, paper, id)?, row_of(times, paper, id)?);
+    let [yes, near, no, open] = Four::COLUMNS.map(|name| counts.get(name).ok());
     Some(Published {
-        cpu_seconds: cell_of(times, paper, id, "cpu_seconds")?.parse().ok()?,
-        verdicts: [count(yes)?, count(near)?, count(no)?, count(open)?],
+        cpu_seconds: times.get("cpu_seconds").ok()?,
+        verdicts: [yes?, near?, no?, open?],
     })
 }
 
-/// A cell of a summary table: that of an experiment in a column.
-fn cell_of(text: &str, paper: &str, experiment: &str, column: &str) -> Option<String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let heads = reader.headers().ok()?.clone();
-    reader.records().filter_map(Result::ok).find_map(|row| {
-        let cell = |name: &str| row.get(heads.iter().position(|head| head == name)?);
-        let own = (cell("paper")?, cell("experiment")?) == (paper, experiment);
-        own.then(|| cell(column).map(str::to_owned)).flatten()
-    })
+/// The row of an experiment in a summary table.
+fn row_of(text: &str, paper: &str, experiment: &str) -> Option<Row> {
+    let own = |row: &Row| {
+        row.optional("paper") == Some(paper) && row.optional("experiment") == Some(experiment)
+    };
+    Records::parse("a summary", text).ok()?.flatten().find(own)
 }
 
 #[cfg(test)]

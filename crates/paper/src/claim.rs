@@ -3,6 +3,7 @@
 //! A claim is read, checked and put into words without any run: the rule for its verdict is fixed
 //! before there is anything to compare.
 
+pub use super::claim_kind::Pick;
 use super::select::{Scope, Selector};
 
 /// A variant and what is looked at of it.
@@ -16,21 +17,6 @@ pub struct Operand {
     pub select: Selector,
     /// Whether its variant is another than the primary reading of the paper.
     pub other_reading: bool,
-}
-
-/// What counts when a claim is about several points or several others to compare with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
-    /// Every one has to do; the worst decides.
-    Each,
-    /// The largest: "up to".
-    Max,
-    /// The smallest: "at least".
-    Min,
-    /// The mean.
-    Mean,
-    /// The smallest and the largest, against two numbers.
-    Range,
 }
 
 /// The paper's number or numbers.
@@ -97,33 +83,16 @@ pub enum Rule {
     },
 }
 
-/// What a claim states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
-    /// A number.
-    Number,
-    /// Which of several is larger, or that they are about the same.
-    Order,
-    /// How something depends on a parameter.
-    Trend,
-}
-
-impl Sort {
-    /// All of them, numbers first.
-    pub const ALL: [Self; 3] = [Self::Number, Self::Order, Self::Trend];
-
-    /// In a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Order => "order",
-            Self::Trend => "trend",
-        }
-    }
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|s| s.name() == name)
+weir_core::words! {
+    /// What a claim states.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Sort {
+        /// A number.
+        Number = "number",
+        /// Which of several is larger, or that they are about the same.
+        Order = "order",
+        /// How something depends on a parameter.
+        Trend = "trend",
     }
 }
 

@@ -1,29 +1,13 @@
 //! Reading `claims.toml`.
 
 use super::claim::{Claim, Expected, Operand, Pick, Possible, Rule};
+use super::claim_kind::ClaimKind;
 use super::claim_rules::{self as rules};
 use super::keys;
 use super::outcomes;
 use super::select::{self, Scope, Selector};
 use weir_scenario::Fields;
 use weir_scenario::text::{Diagnostics, Item, SourceId, Sources, Span, Value, parse};
-
-/// Keys that a kind of claim takes besides those that all take.
-fn keys_of(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "value" => &["of", "over", "pick", "paper", "margin"],
-        "reduction" => &["of", "against", "over", "pick", "paper", "margin"],
-        "ratio" => &["of", "against", "over", "pick", "paper", "inverse", "margin"],
-        "ordering" => &["order", "strict", "over", "margin"],
-        "flat" => &["of", "against", "over", "paper", "margin"],
-        "monotone" => &["of", "against", "over", "direction"],
-        "equal" => &["of", "against", "over", "pick", "margin"],
-        "limit" => &["of", "against", "over", "pick", "paper", "bound"],
-        "linear" => &["of", "against", "over"],
-        "contrast" => &["of", "against", "over", "than", "than-metric", "direction"],
-        _ => &["why"],
-    }
-}
 
 /// Reads `claims.toml`: claims about the experiments whose scopes are given.
 pub(crate) fn read(
@@ -60,7 +44,7 @@ fn one(f: &mut Fields<'_>, scopes: &[&Scope]) -> Option<Claim> {
         f.unknown("experiment", &name, f.place("experiment"), &names);
     }
     f.require("kind");
-    let kind = f.optional_choice("kind")?;
+    let kind = ClaimKind::named(f.optional_choice("kind")?)?;
     let scope = *scope?;
     refuse_idle(f, kind);
     let mut c = Context { f, scope, scopes, kind };
@@ -107,7 +91,7 @@ fn one(f: &mut Fields<'_>, scopes: &[&Scope]) -> Option<Claim> {
 }
 
 /// Reports keys that this kind of claim would not look at.
-fn refuse_idle(f: &mut Fields<'_>, kind: &str) {
+fn refuse_idle(f: &mut Fields<'_>, kind: ClaimKind) {
     let common = [
         "id",
         "experiment",
@@ -120,14 +104,14 @@ fn refuse_idle(f: &mut Fields<'_>, kind: &str) {
         "steady",
         "discussion",
     ];
-    let takes = keys_of(kind);
-    let measured = kind != "not-measured";
+    let takes = kind.keys();
+    let measured = kind != ClaimKind::NotMeasured;
     for (name, at, _) in f.entries() {
         let name = name.as_str();
         let selects = measured && (keys::selects(name) || name == "variant");
         let own = keys::OF_CLAIM.iter().any(|key| key.name == name);
         if own && !common.contains(&name) && !takes.contains(&name) && !selects {
-            let title = format!("a claim of kind {kind} does not use `{name}`");
+            let title = format!("a claim of kind {} does not use `{name}`", kind.name());
             f.error(title, *at, &format!("it takes {}", takes.join(", ")));
         }
     }
@@ -137,12 +121,12 @@ struct Context<'r, 'a> {
     f: &'r mut Fields<'a>,
     scope: &'r Scope,
     scopes: &'r [&'r Scope],
-    kind: &'static str,
+    kind: ClaimKind,
 }
 
 impl<'r> Context<'r, '_> {
     fn takes(&self, key: &str) -> bool {
-        keys_of(self.kind).contains(&key)
+        self.kind.keys().contains(&key)
     }
 
     fn over(&mut self) -> Vec<String> {
@@ -171,11 +155,11 @@ impl<'r> Context<'r, '_> {
                 return variant.map(operand).into_iter().collect();
             }
             // these look at `of`, or at `of` divided by `against`
-            false if matches!(self.kind, "flat" | "monotone" | "linear" | "limit") => {
+            false if self.kind.may_divide() => {
                 return Vec::new();
             }
             false => {
-                let title = format!("a claim of kind {} needs `{key}`", self.kind);
+                let title = format!("a claim of kind {} needs `{key}`", self.kind.name());
                 self.f.error(title, self.f.span, "");
                 return Vec::new();
             }
@@ -235,26 +219,26 @@ impl<'r> Context<'r, '_> {
 
     fn rule(&mut self, base: &Selector) -> Option<Rule> {
         Some(match self.kind {
-            "value" => Rule::Value(self.paper(base)?),
-            "reduction" => Rule::Reduction(self.paper(base)?),
-            "ratio" => {
+            ClaimKind::Value => Rule::Value(self.paper(base)?),
+            ClaimKind::Reduction => Rule::Reduction(self.paper(base)?),
+            ClaimKind::Ratio => {
                 let inverse = self.f.bool("inverse").value;
                 Rule::Ratio { paper: self.paper(base)?, inverse }
             }
-            "ordering" => self.ordering(base)?,
-            "flat" => Rule::Flat(self.single(base)?),
-            "monotone" => {
+            ClaimKind::Ordering => self.ordering(base)?,
+            ClaimKind::Flat => Rule::Flat(self.single(base)?),
+            ClaimKind::Monotone => {
                 let direction = self.direction(["rising", "falling"])?;
                 Rule::Monotone { rising: direction == "rising" }
             }
-            "equal" => Rule::Equal,
-            "limit" => {
+            ClaimKind::Equal => Rule::Equal,
+            ClaimKind::Limit => {
                 self.needs("bound", "most or least");
                 let bound = self.f.optional_choice("bound")?;
                 Rule::Limit { paper: self.single(base)?, most: bound == "most" }
             }
-            "linear" => Rule::Linear,
-            "contrast" => {
+            ClaimKind::Linear => Rule::Linear,
+            ClaimKind::Contrast => {
                 self.needs("than", "the other experiment");
                 let direction = self.direction(["larger", "smaller"]);
                 let (than, at) = self.f.text_at("than")?;
@@ -263,7 +247,7 @@ impl<'r> Context<'r, '_> {
                 let metric = self.f.text_at("than-metric").map(|(name, _)| name);
                 Rule::Contrast { than, metric, larger: direction == "larger" }
             }
-            _ => Rule::NotMeasured { why: self.f.required("why") },
+            ClaimKind::NotMeasured => Rule::NotMeasured { why: self.f.required("why") },
         })
     }
 
@@ -275,14 +259,14 @@ impl<'r> Context<'r, '_> {
         if words.contains(&found) {
             return Some(found);
         }
-        let title = format!("a claim of kind {} is not {found}", self.kind);
+        let title = format!("a claim of kind {} is not {found}", self.kind.name());
         self.f.error(title, self.f.place("direction"), &format!("it is {either}"));
         None
     }
 
     fn needs(&mut self, key: &str, what: &str) {
         if !self.f.given(key) {
-            let title = format!("a claim of kind {} needs `{key}`: {what}", self.kind);
+            let title = format!("a claim of kind {} needs `{key}`: {what}", self.kind.name());
             self.f.error(title, self.f.span, "");
         }
     }
@@ -328,7 +312,8 @@ impl<'r> Context<'r, '_> {
             Expected::One(x) => Some(x),
             Expected::Range(..) => {
                 let at = self.f.place("paper");
-                self.f.error(format!("a claim of kind {} states one number", self.kind), at, "");
+                let title = format!("a claim of kind {} states one number", self.kind.name());
+                self.f.error(title, at, "");
                 None
             }
         }
@@ -337,8 +322,8 @@ impl<'r> Context<'r, '_> {
     /// The metric whose unit the paper's number has; nothing for shares and factors.
     fn unit_of(&self, base: &Selector) -> String {
         match self.kind {
-            "limit" if self.f.item("against").is_some() => String::new(),
-            "value" | "limit" => {
+            ClaimKind::Limit if self.f.item("against").is_some() => String::new(),
+            ClaimKind::Value | ClaimKind::Limit => {
                 let inner = match self.f.item("of").map(|i| &i.value) {
                     Some(Value::Table(of)) => of.get("metric").and_then(|i| i.value.text()),
                     _ => None,
@@ -350,7 +335,7 @@ impl<'r> Context<'r, '_> {
     }
 
     fn margin(&mut self) -> f64 {
-        let default = rules::default_margin(self.kind);
+        let default = self.kind.default_margin();
         let Some(item) = self.f.item("margin") else { return default };
         match rules::stated(self.f, item, "") {
             Some(x) if x >= 0.0 => x,
@@ -369,14 +354,14 @@ impl<'r> Context<'r, '_> {
                 | Rule::Reduction(Expected::Range(..))
                 | Rule::Ratio { paper: Expected::Range(..), .. }
         );
-        let found = self.f.optional_choice("pick");
+        let found = self.f.optional_choice("pick").and_then(Pick::named);
         let at = self.f.place("pick");
         let several = !over.is_empty() || against.len() > 1;
         match found {
             None if ranged => Pick::Range,
             None => Pick::Each,
-            Some("range") if ranged => Pick::Range,
-            Some("range") => {
+            Some(Pick::Range) if ranged => Pick::Range,
+            Some(Pick::Range) => {
                 self.f.error("`pick = \"range\"` needs paper = [lowest, highest]", at, "");
                 Pick::Range
             }
@@ -384,17 +369,12 @@ impl<'r> Context<'r, '_> {
                 self.f.error("a paper's range is compared with pick = \"range\"", at, "");
                 Pick::Range
             }
-            Some(word) => {
+            Some(pick) => {
                 if !several {
                     let label = "give `over` or several in `against`";
                     self.f.error("there is only one number to pick from", at, label);
                 }
-                match word {
-                    "max" => Pick::Max,
-                    "min" => Pick::Min,
-                    "mean" => Pick::Mean,
-                    _ => Pick::Each,
-                }
+                pick
             }
         }
     }
@@ -423,7 +403,7 @@ impl<'r> Context<'r, '_> {
         let scope = self.scope;
         let along = matches!(rule, Rule::Flat(_) | Rule::Monotone { .. } | Rule::Linear);
         if against.len() > 1 && (along || matches!(rule, Rule::Limit { .. })) {
-            let title = format!("a claim of kind {} divides by one other", self.kind);
+            let title = format!("a claim of kind {} divides by one other", self.kind.name());
             self.f.error(title, self.place("against"), "write a claim for each");
         }
         if along && over.len() != 1 {

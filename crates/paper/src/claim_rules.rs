@@ -1,6 +1,7 @@
 //! Claims in words: units, default margins, and the rule of a verdict as a sentence.
 
 use super::claim::{Claim, Expected, Operand, Pick, Rule, Sort};
+use super::claim_kind::ClaimKind;
 use super::metric_words;
 use super::select::{self, Selector};
 use weir_core::Unit;
@@ -15,15 +16,6 @@ pub(crate) const LEAST_POINTS: f64 = 0.02;
 pub(crate) const VALUE_FACTOR: f64 = 2.0;
 /// Limits and equality are in the same direction within this share.
 pub(crate) const NEAR: f64 = 0.25;
-
-/// The margin of claims that state none.
-pub(crate) fn default_margin(kind: &str) -> f64 {
-    match kind {
-        "value" | "equal" => 0.10,
-        "reduction" | "ratio" => 0.25,
-        _ => 0.0,
-    }
-}
 
 /// The unit of a metric; shares and factors that are none have none.
 pub(crate) fn unit(metric: &str) -> Unit {
@@ -158,20 +150,20 @@ impl Claim {
         self.first().map_or("", |select| select.metric.as_str())
     }
 
-    /// The name of its kind.
-    pub fn kind(&self) -> &'static str {
+    /// Its kind.
+    pub fn kind(&self) -> ClaimKind {
         match self.rule {
-            Rule::Value(_) => "value",
-            Rule::Reduction(_) => "reduction",
-            Rule::Ratio { .. } => "ratio",
-            Rule::Ordering { .. } => "ordering",
-            Rule::Flat(_) => "flat",
-            Rule::Monotone { .. } => "monotone",
-            Rule::Equal => "equal",
-            Rule::Limit { .. } => "limit",
-            Rule::Linear => "linear",
-            Rule::Contrast { .. } => "contrast",
-            Rule::NotMeasured { .. } => "not-measured",
+            Rule::Value(_) => ClaimKind::Value,
+            Rule::Reduction(_) => ClaimKind::Reduction,
+            Rule::Ratio { .. } => ClaimKind::Ratio,
+            Rule::Ordering { .. } => ClaimKind::Ordering,
+            Rule::Flat(_) => ClaimKind::Flat,
+            Rule::Monotone { .. } => ClaimKind::Monotone,
+            Rule::Equal => ClaimKind::Equal,
+            Rule::Limit { .. } => ClaimKind::Limit,
+            Rule::Linear => ClaimKind::Linear,
+            Rule::Contrast { .. } => ClaimKind::Contrast,
+            Rule::NotMeasured { .. } => ClaimKind::NotMeasured,
         }
     }
 

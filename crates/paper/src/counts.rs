@@ -3,7 +3,7 @@
 use super::claim::Sort;
 use super::four::Four;
 use super::run::Collected;
-use super::verdict::Outcome;
+use super::verdict::ClaimOutcome;
 use std::collections::BTreeSet;
 use weir_core::format;
 
@@ -41,7 +41,7 @@ type Statement<'a> = (&'a str, &'a str, &'a str);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted<'a> {
     pub(crate) statement: Statement<'a>,
-    pub(crate) outcome: &'a Outcome,
+    pub(crate) outcome: &'a ClaimOutcome,
     pub(crate) sort: Sort,
     pub(crate) primary: bool,
     pub(crate) calibrated: bool,
@@ -71,19 +71,19 @@ impl Counts {
         let mut statements: BTreeSet<Statement<'a>> = BTreeSet::new();
         for one in all {
             let judgement = match one.outcome {
-                Outcome::Missing(_) => {
+                ClaimOutcome::Missing(_) => {
                     counts.missing += 1;
                     continue;
                 }
-                Outcome::LeftOut(_) => {
+                ClaimOutcome::LeftOut(_) => {
                     counts.left_out += 1;
                     continue;
                 }
-                Outcome::NotMeasured(_) => {
+                ClaimOutcome::NotMeasured(_) => {
                     counts.not_measured += 1;
                     continue;
                 }
-                Outcome::Judged(judgement) => *judgement,
+                ClaimOutcome::Judged(judgement) => *judgement,
             };
             if one.calibrated {
                 counts.calibrated += 1;
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use weir_stats::verdict::Judgement;
 
-    fn one<'a>(says: &'a str, outcome: &'a Outcome) -> Counted<'a> {
+    fn one<'a>(says: &'a str, outcome: &'a ClaimOutcome) -> Counted<'a> {
         Counted {
             statement: ("p", "Fig. 1", says),
             outcome,
@@ -177,10 +177,13 @@ mod tests {
     /// Two readings of a statement are two verdicts; what says nothing about the paper is apart.
     #[test]
     fn kinds_readings_calibrated_claims_and_own_checks_are_told_apart() {
-        let (yes, no) =
-            (Outcome::Judged(Judgement::Reproduced), Outcome::Judged(Judgement::NotReproduced));
-        let open = Outcome::Judged(Judgement::NotDistinguishable);
-        let (missing, none) = (Outcome::Missing("x".into()), Outcome::NotMeasured("y".into()));
+        let (yes, no) = (
+            ClaimOutcome::Judged(Judgement::Reproduced),
+            ClaimOutcome::Judged(Judgement::NotReproduced),
+        );
+        let open = ClaimOutcome::Judged(Judgement::NotDistinguishable);
+        let (missing, none) =
+            (ClaimOutcome::Missing("x".into()), ClaimOutcome::NotMeasured("y".into()));
         let all = [
             one("a", &yes),
             Counted { primary: false, ..one("a", &no) },

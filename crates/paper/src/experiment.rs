@@ -12,22 +12,14 @@ use weir_sweep::draft::Draft;
 use weir_sweep::grid::{Change, Grid, Values};
 use weir_sweep::{expand, seeds};
 
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Scaled down: minutes for everything.
-    Quick,
-    /// As the paper.
-    Full,
-}
-
-impl Mode {
-    /// The name of its directory.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Full => "full",
-        }
+weir_core::words! {
+    /// How much is run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Mode {
+        /// Scaled down: minutes for everything.
+        Quick = "quick",
+        /// As the paper.
+        Full = "full",
     }
 }
 

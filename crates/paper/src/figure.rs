@@ -2,6 +2,10 @@
 
 use super::keys;
 use super::select::{self, Scope, Selector};
+use weir_core::percentile::{P25, P50, P75};
+use weir_results::column::Heading;
+use weir_results::metrics::Family;
+use weir_results::summary::Observed;
 use weir_scenario::text::{Item, Span, Value};
 use weir_scenario::{At, Fields};
 use weir_sweep::quantity::Quantity;
@@ -61,46 +65,31 @@ pub struct FigureSpec {
     pub rules: Vec<(f64, String)>,
 }
 
+/// What has a distribution, as figures call them.
+const FAMILIES: [(&str, Observed); 3] =
+    [("fct", Observed::Completion), ("slowdown", Observed::Slowdown), ("buffer", Observed::Buffer)];
+
+/// That whose distribution a figure calls `stem`.
+pub(crate) fn family(stem: &str) -> Option<Observed> {
+    FAMILIES.iter().find(|(name, _)| *name == stem).map(|(_, observed)| *observed)
+}
+
 /// The columns of a box: minimum, quartiles, maximum.
-pub fn five(stem: &str) -> Option<[String; 5]> {
-    let unit = stem_unit(stem).filter(|_| stem != "buffer")?;
-    Some(["min", "p25", "p50", "p75", "max"].map(|p| format!("{stem}_{p}{unit}")))
+pub fn five(stem: &str) -> Option<[&'static str; 5]> {
+    let columns = percentiles(stem)?;
+    let [low, lower, middle, upper, high] = [0.0, P25.share(), P50.share(), P75.share(), 1.0]
+        .map(|share| columns.iter().find(|c| c.0 == share).map(|c| c.1));
+    Some([low?, lower?, middle?, upper?, high?])
 }
 
 /// The columns of a distribution, with the share of values that each is not exceeded by.
-pub fn percentiles(stem: &str) -> Option<Vec<(f64, String)>> {
-    let unit = stem_unit(stem)?;
-    let all: &[(f64, &str)] = match stem {
-        "buffer" => &[
-            (0.5, "p50"),
-            (0.9, "p90"),
-            (0.95, "p95"),
-            (0.99, "p99"),
-            (0.999, "p999"),
-            (1.0, "max"),
-        ],
-        _ => &[
-            (0.0, "min"),
-            (0.25, "p25"),
-            (0.5, "p50"),
-            (0.75, "p75"),
-            (0.9, "p90"),
-            (0.95, "p95"),
-            (0.99, "p99"),
-            (0.999, "p999"),
-            (1.0, "max"),
-        ],
+pub fn percentiles(stem: &str) -> Option<Vec<(f64, &'static str)>> {
+    let observed = family(stem)?;
+    let column = |h: &Heading| {
+        let summary = h.summary.filter(|s| s.of == observed)?;
+        Some((summary.by.share()?, h.name))
     };
-    Some(all.iter().map(|(share, p)| (*share, format!("{stem}_{p}{unit}"))).collect())
-}
-
-fn stem_unit(stem: &str) -> Option<&'static str> {
-    match stem {
-        "fct" => Some("_ps"),
-        "slowdown" => Some(""),
-        "buffer" => Some("_bytes"),
-        _ => None,
-    }
+    Some(Family::Runs.figures().iter().filter_map(column).collect())
 }
 
 /// Reads all `[[figure]]`s of an experiment.
@@ -233,19 +222,22 @@ fn check_metric(
     at: Option<Span>,
     kind: FigureKind,
 ) {
-    let (columns, families): (_, &[&str]) = match kind {
+    let (columns, families): (_, &[(&str, Observed)]) = match kind {
         FigureKind::Lines | FigureKind::Bars => return select::check_metric(f, s, scope, at),
-        FigureKind::Boxes => (five(&s.metric).map(Vec::from), &["fct", "slowdown"]),
+        FigureKind::Boxes => (five(&s.metric).map(Vec::from), &FAMILIES[..2]),
         FigureKind::Cdf => {
             let columns = percentiles(&s.metric);
             let columns = columns.map(|all| all.into_iter().map(|(_, name)| name).collect());
-            (columns, &["fct", "slowdown", "buffer"])
+            (columns, &FAMILIES)
         }
     };
     match columns {
-        None => f.unknown("family of metrics", &s.metric, at, families),
+        None => {
+            let names: Vec<&str> = families.iter().map(|(name, _)| *name).collect();
+            f.unknown("family of metrics", &s.metric, at, &names);
+        }
         Some(columns) => {
-            let one = Selector { metric: columns[0].clone(), ..s.clone() };
+            let one = Selector { metric: columns[0].to_owned(), ..s.clone() };
             select::check_metric(f, &one, scope, at);
         }
     }

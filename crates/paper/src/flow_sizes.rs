@@ -22,7 +22,7 @@ use weir_traffic::SizeTable;
 use weir_traffic::size::{builtin_table, builtin_tables};
 
 const fn share(name: &'static str, doc: &'static str) -> Heading {
-    Heading { name, kind: Kind::Real, unit: Unit::Share, doc }
+    Heading { name, kind: Kind::Real, unit: Unit::Share, summary: None, doc }
 }
 
 /// The columns.

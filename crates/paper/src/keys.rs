@@ -1,6 +1,7 @@
 //! The keys of papers, experiments, figures, claims and explanations as data, as those of
 //! scenarios are.
 
+use super::claim_kind::{ClaimKind, Pick};
 use weir_scenario::keys::{Key, Kind, Section, joined, key};
 use weir_sweep::keys::{GRID, SEEDS, SETS};
 
@@ -135,28 +136,13 @@ pub(crate) const CLAIMS: &[Key] = &[
     key("claim", Kind::Special("a table"), "", "A claim."),
 ];
 
-/// The kinds of claims.
-pub(crate) const KINDS: &[&str] = &[
-    "value",
-    "reduction",
-    "ratio",
-    "ordering",
-    "flat",
-    "monotone",
-    "equal",
-    "limit",
-    "linear",
-    "contrast",
-    "not-measured",
-];
-
 /// Keys of a claim besides those of a selector.
 pub(crate) const OF_CLAIM: &[Key] = &[
     key("id", Kind::Text, "", "Names the claim everywhere."),
     key("experiment", Kind::Text, "", "The experiment that can show it."),
     key("where", Kind::Text, "", "Where in the paper."),
     key("says", Kind::Text, "", "What the paper says."),
-    key("kind", Kind::Choice(KINDS), "not-measured", "What it states."),
+    key("kind", Kind::Choice(&ClaimKind::NAMES), "not-measured", "What it states."),
     key("margin", STATED, "", "How near is near enough."),
     key("reading", Kind::Text, "", "How the text was understood."),
     key("calibrated", Kind::Bool, "false", "Whether settings were chosen by its number."),
@@ -164,12 +150,7 @@ pub(crate) const OF_CLAIM: &[Key] = &[
     key("of", OPERAND, "", "What is measured."),
     key("against", OPERAND, "", "What it is compared with."),
     key("over", Kind::Names, "", "Parameters whose values are gone through."),
-    key(
-        "pick",
-        Kind::Choice(&["each", "max", "min", "mean", "range"]),
-        "each",
-        "Which of several.",
-    ),
+    key("pick", Kind::Choice(&Pick::NAMES), "each", "Which of several."),
     key("paper", STATED, "", "The number that the paper states."),
     key("inverse", Kind::Bool, "false", "Whether `of` is divided by `against`."),
     key("order", OPERAND, "", "Variants or quantities from the lowest to the highest."),

@@ -19,6 +19,7 @@ pub mod appendix;
 pub mod catalogue;
 pub mod changed;
 pub mod claim;
+pub mod claim_kind;
 mod claim_read;
 mod claim_rules;
 pub mod counts;
@@ -66,7 +67,7 @@ pub use four::Four;
 pub use overrides::Overrides;
 pub use select::{Scope, Selector};
 pub use tables::{Cell, Tables};
-pub use verdict::{Outcome, Verdict};
+pub use verdict::{ClaimOutcome, Verdict};
 
 use weir_scenario::Fields;
 use weir_scenario::text::{Diagnostics, Sources, parse};

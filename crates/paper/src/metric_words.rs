@@ -1,22 +1,23 @@
 //! Words for metrics: axes of figures and pages have them, files have names.
 
+use super::figure;
 use super::select::{self, Selector};
+use weir_core::percentile::P50;
 use weir_results::metrics::Family;
+use weir_results::summary::{Observed, Statistic};
 
 /// What is selected, in words: a metric of the same name may be another statistic for a run than
 /// for a group of ports.
 pub(crate) fn words_of(select: &Selector) -> String {
     let metric = select.metric.as_str();
     let family = select.family();
-    let (thing, part) = metric.split_once('_').unwrap_or((metric, ""));
-    let thing = match thing {
-        "fct" => "completion time",
-        "slowdown" => "slowdown",
-        "buffer" => "memory in use",
-        _ => "",
+    // figures of distributions name what is observed itself
+    let (of, by) = match figure::family(metric) {
+        Some(observed) => (Some(observed), None),
+        None => select::summary(metric).map(|s| (s.of, s.by)).unzip(),
     };
-    if let Some(words) = Some(thing).filter(|t| !t.is_empty()).and_then(|t| statistic(t, part)) {
-        return words;
+    if let Some(thing) = of.and_then(thing) {
+        return by.map_or_else(|| thing.to_owned(), |by| statistic(thing, by));
     }
     let own = OWN_WORDS.iter().find(|(of, name, _)| *of == family && *name == metric);
     let heading = || select::columns(Some(family)).iter().find(|h| h.name == metric);
@@ -24,20 +25,25 @@ pub(crate) fn words_of(select: &Selector) -> String {
     doc.map_or_else(|| metric.replace('_', " "), str::to_owned)
 }
 
-/// The words for `mean_ps`, `p99_bytes` and the like of a thing.
-fn statistic(thing: &str, name: &str) -> Option<String> {
-    Some(match name.split('_').next().unwrap_or_default() {
-        "" => thing.to_owned(),
-        "mean" => format!("mean {thing}"),
-        "max" => format!("largest {thing}"),
-        "min" => format!("smallest {thing}"),
-        "p50" => format!("median {thing}"),
-        "p999" => format!("99.9th percentile of the {thing}"),
-        other => {
-            let n: u32 = other.strip_prefix('p')?.parse().ok()?;
-            format!("{n}th percentile of the {thing}")
-        }
-    })
+/// The words for what has many numbers; `None` where those of single columns are better.
+fn thing(observed: Observed) -> Option<&'static str> {
+    match observed {
+        Observed::Completion => Some("completion time"),
+        Observed::Slowdown => Some("slowdown"),
+        Observed::Buffer => Some("memory in use"),
+        _ => None,
+    }
+}
+
+/// The words for one number of a thing.
+fn statistic(thing: &str, by: Statistic) -> String {
+    match by {
+        Statistic::Mean => format!("mean {thing}"),
+        Statistic::Max => format!("largest {thing}"),
+        Statistic::Min => format!("smallest {thing}"),
+        Statistic::Percentile(P50) => format!("median {thing}"),
+        Statistic::Percentile(p) => format!("{p}th percentile of the {thing}"),
+    }
 }
 
 /// Words for metrics whose sentence in the list of metrics refers to the one before it, or is too

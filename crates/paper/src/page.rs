@@ -8,7 +8,7 @@ pub use explained::Explained;
 use super::claim::Sort;
 use super::counts::Counts;
 use super::four::Four;
-use super::verdict::Outcome;
+use super::verdict::ClaimOutcome;
 use weir_core::markup::Html;
 use weir_core::{format, html};
 use weir_plot::Figure;
@@ -56,7 +56,7 @@ pub struct Finding {
     /// Our number.
     pub measured: String,
     /// How it came out.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// The same with what is known about it.
     pub words: String,
     /// Files with the rows that decide it: name and place.

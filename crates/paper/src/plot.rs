@@ -291,13 +291,13 @@ impl Drawer<'_> {
     /// A selector whose metric is a column: families are named by their first one.
     fn any_metric(&self, select: &Selector) -> Selector {
         let family = match self.spec.kind {
-            FigureKind::Boxes => figure::five(&select.metric).map(|five| five[0].clone()),
+            FigureKind::Boxes => figure::five(&select.metric).map(|five| five[0]),
             FigureKind::Cdf => {
-                figure::percentiles(&select.metric).and_then(|all| Some(all.first()?.1.clone()))
+                figure::percentiles(&select.metric).and_then(|all| Some(all.first()?.1))
             }
             FigureKind::Lines | FigureKind::Bars => None,
         };
-        let metric = family.unwrap_or_else(|| select.metric.clone());
+        let metric = family.unwrap_or(&select.metric).to_owned();
         Selector { metric, ..select.clone() }
     }
 
@@ -403,7 +403,7 @@ impl Drawer<'_> {
         let columns = figure::five(&select.metric).unwrap_or_default();
         let five: Vec<Vec<Cell>> = columns
             .iter()
-            .map(|metric| self.cells(&Selector { metric: metric.clone(), ..select.clone() }))
+            .map(|metric| self.cells(&Selector { metric: (*metric).to_owned(), ..select.clone() }))
             .collect();
         let (x, by) = (self.key(self.spec.across.as_ref()), self.key(self.spec.by.as_ref()));
         let names = self.all(x, &five[0]);
@@ -416,7 +416,7 @@ impl Drawer<'_> {
             let (low, lower, middle) = (low?, lower?, middle?);
             Some(BoxPlot { low, lower, middle, upper: upper?, high: high?, style })
         };
-        let unit = self.unit(&columns[0]);
+        let unit = self.unit(columns[0]);
         let series = match (x, by) {
             (Key::Variant, Key::Variant) => {
                 let boxes = names.iter().map(|(n, style)| one(n, n, Some(*style))).collect();

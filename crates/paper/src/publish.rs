@@ -30,8 +30,8 @@ use super::tables::Tables;
 use super::values;
 use super::{Mode, Paper};
 use std::path::Path;
-use weir_results::column::csv_text;
 use weir_results::metrics::{Family, Row};
+use weir_results::sheet::Sheet;
 use weir_scenario::hash::sha256;
 use weir_sweep::SweepError;
 use weir_sweep::directory::SweepDir;
@@ -196,18 +196,18 @@ fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
 
 /// `times.csv`: rows that were there and are not replaced, and new ones, in order.
 fn times(to: &Path, all: &[Collected<'_>]) -> Result<(), SweepError> {
-    let heads = ["paper", "experiment", "cpu_seconds", "weir"];
     let path = to.join("times.csv");
+    // paper, experiment, seconds and version
     let mut rows: Vec<[String; 4]> = Vec::new();
     if path.exists() {
-        for row in table(&path)? {
-            let row = heads.map(|name| row.text(name));
-            let [paper, id, seconds, version] = row;
-            let row = [paper?, id?, seconds?, version?];
-            if !all.iter().any(|c| c.experiment.id == row[1] && c.paper.id == row[0]) {
-                rows.push(row);
-            }
-        }
+        let there = table(&path, |row| {
+            let cell = |name: &str| row.text(name).map(str::to_owned);
+            Ok([cell("paper")?, cell("experiment")?, cell("cpu_seconds")?, cell("weir")?])
+        })?;
+        let kept = |[paper, id, ..]: &[String; 4]| {
+            !all.iter().any(|c| c.experiment.id == *id && c.paper.id == *paper)
+        };
+        rows.extend(there.into_iter().filter(kept));
     }
     rows.extend(all.iter().map(|c| {
         let seconds = format!("{:.1}", own_runs(c).1);
@@ -215,5 +215,10 @@ fn times(to: &Path, all: &[Collected<'_>]) -> Result<(), SweepError> {
         [c.paper.id.clone(), c.experiment.id.clone(), seconds, version]
     }));
     rows.sort();
-    replace(&path, &csv_text(heads, rows))
+    let sheet = Sheet::new()
+        .column("paper", |[paper, ..]: &[String; 4]| paper.as_str())
+        .column("experiment", |[_, id, ..]| id.as_str())
+        .column("cpu_seconds", |[.., seconds, _]| seconds.as_str())
+        .column("weir", |[.., version]| version.as_str());
+    replace(&path, &sheet.csv(&rows))
 }

@@ -13,9 +13,11 @@ use super::catalogue::{Paper, all_inside};
 use super::claim::{Claim, Sort};
 use super::counts::{Counted, Counts};
 use super::four::Four;
-use super::verdict::Outcome;
+use super::verdict::ClaimOutcome;
+use std::collections::BTreeSet;
 use std::path::Path;
-use weir_results::column::csv_text;
+use weir_results::records::{Records, RecordsError, Row};
+use weir_results::sheet::Sheet;
 use weir_sweep::SweepError;
 use weir_sweep::store::replace;
 
@@ -32,7 +34,7 @@ pub(super) struct VerdictRow {
     pub(super) own: bool,
     pub(super) stated: String,
     pub(super) measured: String,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ClaimOutcome,
     pub(super) why: String,
     pub(super) needed: Option<usize>,
 }
@@ -95,17 +97,16 @@ pub(super) fn entries(to: &Path, fresh: &[Entry]) -> Result<Vec<Entry>, SweepErr
     let path = to.join("experiments.csv");
     let mut all = fresh.to_vec();
     if path.exists() || fresh.is_empty() {
-        for row in table(&path)? {
-            let entry = Entry {
-                paper: row.text("paper")?,
-                id: row.text("experiment")?,
+        let there = table(&path, |row| {
+            Ok(Entry {
+                paper: row.text("paper")?.to_owned(),
+                id: row.text("experiment")?.to_owned(),
                 own: row.text("own_check")? == "true",
-                runs: row.number("runs")?,
-            };
-            if !fresh.iter().any(|f| f.paper == entry.paper && f.id == entry.id) {
-                all.push(entry);
-            }
-        }
+                runs: row.get("runs")?,
+            })
+        })?;
+        let kept = |e: &Entry| !fresh.iter().any(|f| f.paper == e.paper && f.id == e.id);
+        all.extend(there.into_iter().filter(kept));
     }
     all.sort_by(|a, b| (&a.paper, &a.id).cmp(&(&b.paper, &b.id)));
     Ok(all)
@@ -120,46 +121,52 @@ fn of_claim(claim: Option<&Claim>, variant: &str) -> (Sort, bool) {
 
 fn read(to: &Path, entry: Entry, paper: Option<&Paper>) -> Result<Published, SweepError> {
     let path = to.join(&entry.paper).join(entry.id.to_lowercase()).join("verdicts.csv");
-    let (mut verdicts, mut by_means) = (Vec::new(), false);
-    for row in table(&path)? {
-        let claim = row.text("claim")?;
-        let (variant, known) = (row.text("variant")?, row.has("method"));
-        by_means |= !known;
-        let found = paper.and_then(|p| p.claims.iter().find(|c| c.id == claim));
-        let (sort, primary) = match known {
-            true => {
-                let kind = row.text("kind")?;
-                let wrong = || SweepError::Other(format!("{}: no kind `{kind}`", row.path));
-                (Sort::named(&kind).ok_or_else(wrong)?, row.text("primary")? == "true")
-            }
-            false => of_claim(found, &variant),
-        };
-        // a claim that was withdrawn since is not shown, nor a variant that it no longer names
-        let named = |c: &Claim| {
-            variant.is_empty() || c.of.len() < 2 || c.of.iter().any(|o| c.label(o) == variant)
-        };
-        if !known && paper.is_some() && !found.is_some_and(named) {
-            continue;
-        }
-        verdicts.push(VerdictRow {
-            claim,
-            place: row.text("where")?,
-            says: row.text("says")?,
-            sort,
-            reading: row.text("reading")?,
-            variant,
-            primary,
-            calibrated: row.text("calibrated")? == "true",
-            own: row.text("own_check")? == "true",
-            stated: row.text("stated")?,
-            measured: row.text("measured")?,
-            outcome: row.outcome()?,
-            why: row.text("why")?,
-            needed: if known { row.text("needed_seeds")?.parse().ok() } else { None },
-        });
-    }
+    let mut by_means = false;
+    let verdicts = table(&path, |row| {
+        by_means |= row.optional("method").is_none();
+        verdict(&row, paper)
+    })?;
+    let verdicts = verdicts.into_iter().flatten().collect();
     let outdated = paper.is_some_and(|paper| outdated(to, &entry, paper));
     Ok(Published { entry, verdicts, by_means, outdated })
+}
+
+/// A row of `verdicts.csv`; `None` for one that is not shown any more.
+fn verdict(row: &Row, paper: Option<&Paper>) -> Result<Option<VerdictRow>, RecordsError> {
+    let text = |column: &str| row.text(column).map(str::to_owned);
+    let (claim, variant, known) = (text("claim")?, text("variant")?, row.optional("method"));
+    let found = paper.and_then(|p| p.claims.iter().find(|c| c.id == claim));
+    let (sort, primary) = match known {
+        Some(_) => {
+            let sort = Sort::named(row.text("kind")?);
+            let sort = sort.ok_or_else(|| row.wrong("kind", "kind of claims"))?;
+            (sort, row.text("primary")? == "true")
+        }
+        None => of_claim(found, &variant),
+    };
+    // a claim that was withdrawn since is not shown, nor a variant that it no longer names
+    let named = |c: &Claim| {
+        variant.is_empty() || c.of.len() < 2 || c.of.iter().any(|o| c.label(o) == variant)
+    };
+    if known.is_none() && paper.is_some() && !found.is_some_and(named) {
+        return Ok(None);
+    }
+    Ok(Some(VerdictRow {
+        claim,
+        place: text("where")?,
+        says: text("says")?,
+        sort,
+        reading: text("reading")?,
+        variant,
+        primary,
+        calibrated: row.text("calibrated")? == "true",
+        own: row.text("own_check")? == "true",
+        stated: text("stated")?,
+        measured: text("measured")?,
+        outcome: outcome(row)?,
+        why: text("why")?,
+        needed: row.optional("needed_seeds").and_then(|n| n.parse().ok()),
+    }))
 }
 
 /// Whether a variant of an experiment is in none of its published figures.
@@ -171,66 +178,44 @@ fn outdated(to: &Path, entry: &Entry, paper: &Paper) -> bool {
         return false;
     }
     let file = |figure: &str| to.join(&entry.paper).join(&id).join(format!("{id}-{figure}.csv"));
-    let texts: Vec<String> =
-        e.figures.iter().filter_map(|f| std::fs::read_to_string(file(&f.id)).ok()).collect();
-    let shown = |label: &String| {
-        // as a cell of a table
-        let cell = label.replace('"', "\"\"");
-        let has =
-            |t: &String| t.contains(&format!(",{cell},")) || t.contains(&format!("\"{cell}\""));
-        texts.iter().any(has)
-    };
+    let mut shown: BTreeSet<String> = BTreeSet::new();
+    let mut figures = 0;
+    for figure in &e.figures {
+        let Ok(table) = Records::open(&file(&figure.id)) else { continue };
+        figures += 1;
+        for row in table.flatten() {
+            shown.extend(row.cells().into_iter().map(str::to_owned));
+        }
+    }
     let variants = &paper.runs_of(e).scope.variants;
-    !texts.is_empty() && !variants.iter().all(shown)
+    figures > 0 && !variants.iter().all(|label| shown.contains(label))
 }
 
-/// A row of a table with the names of its columns.
-pub(super) struct Record {
-    path: String,
-    heads: csv::StringRecord,
-    cells: csv::StringRecord,
+/// A table that publishing has written, or why it cannot be read.
+pub(super) fn table<T>(
+    path: &Path,
+    of: impl FnMut(Row) -> Result<T, RecordsError>,
+) -> Result<Vec<T>, SweepError> {
+    let rows = Records::open(path).and_then(|table| collect(table, of));
+    rows.map_err(|e| match e {
+        RecordsError::Column { .. } => {
+            SweepError::Other(format!("{e}: publish the experiment again"))
+        }
+        other => other.into(),
+    })
 }
 
-pub(super) fn table(path: &Path) -> Result<Vec<Record>, SweepError> {
-    let text = std::fs::read_to_string(path).map_err(|e| SweepError::io(path, e))?;
-    let shown = path.display().to_string();
-    let wrong = |e: csv::Error| SweepError::Other(format!("{shown}: {e}"));
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let heads = reader.headers().map_err(wrong)?.clone();
-    let record = |cells: Result<csv::StringRecord, csv::Error>| {
-        Ok(Record { path: shown.clone(), heads: heads.clone(), cells: cells.map_err(wrong)? })
-    };
-    reader.records().map(record).collect()
+fn collect<T>(
+    table: Records<'_>,
+    mut of: impl FnMut(Row) -> Result<T, RecordsError>,
+) -> Result<Vec<T>, RecordsError> {
+    table.map(|row| of(row?)).collect()
 }
 
-impl Record {
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.heads.iter().any(|head| head == name)
-    }
-
-    pub(super) fn text(&self, name: &str) -> Result<String, SweepError> {
-        let at = self.heads.iter().position(|head| head == name);
-        let cell = at.and_then(|i| self.cells.get(i)).map(str::to_owned);
-        cell.ok_or_else(|| {
-            let path = &self.path;
-            SweepError::Other(format!(
-                "{path} has no column `{name}`: publish the experiment again"
-            ))
-        })
-    }
-
-    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<T, SweepError> {
-        let text = self.text(name)?;
-        let wrong = |_| SweepError::Other(format!("{}: `{name}` is `{text}`", self.path));
-        text.parse().map_err(wrong)
-    }
-
-    fn outcome(&self) -> Result<Outcome, SweepError> {
-        let (name, why) = (self.text("verdict")?, self.text("why")?);
-        let size = if self.has("size") { self.text("size")? } else { String::new() };
-        let unknown = || SweepError::Other(format!("{}: no verdict `{name}`", self.path));
-        Outcome::named(&name, &size, why).ok_or_else(unknown)
-    }
+fn outcome(row: &Row) -> Result<ClaimOutcome, RecordsError> {
+    let (name, why) = (row.text("verdict")?, row.text("why")?.to_owned());
+    let size = row.optional("size").unwrap_or_default();
+    ClaimOutcome::named(name, size, why).ok_or_else(|| row.wrong("verdict", "verdict"))
 }
 
 pub(super) fn counts<'a>(all: impl IntoIterator<Item = &'a Published>) -> Counts {
@@ -254,21 +239,21 @@ pub(super) fn write(to: &Path, all: &[Published], known: &[&Paper]) -> Result<()
 }
 
 fn experiments(all: &[Published]) -> Vec<u8> {
-    let heads = ["paper", "experiment", "own_check", "runs", "judged_by"];
-    let others = ["not_measured", "calibrated", "missing"];
-    let row = |p: &Published| {
-        let counts = counts([p]);
-        let four = if p.entry.own { counts.own } else { counts.all() };
-        let mut row = vec![p.entry.paper.clone(), p.entry.id.clone(), p.entry.own.to_string()];
-        let by = if p.by_means { "means" } else { "intervals" };
-        row.extend([p.entry.runs.to_string(), by.to_owned()]);
-        let rest = [counts.not_measured, counts.calibrated, counts.missing];
-        row.extend(four.numbers().into_iter().chain(rest).map(|n| n.to_string()));
-        row
-    };
-    let mut rows: Vec<Vec<String>> = all.iter().map(row).collect();
-    rows.sort();
-    csv_text(heads.into_iter().chain(Four::COLUMNS).chain(others), rows)
+    let count = |p: &Published| counts([p]);
+    let four = move |p: &Published| if p.entry.own { count(p).own } else { count(p).all() };
+    let mut sorted: Vec<&Published> = all.iter().collect();
+    sorted.sort_by_key(|p| (&p.entry.paper, &p.entry.id));
+    Sheet::new()
+        .column("paper", |p: &&Published| p.entry.paper.as_str())
+        .column("experiment", |p| p.entry.id.as_str())
+        .column("own_check", |p| p.entry.own.to_string())
+        .column("runs", |p| p.entry.runs)
+        .column("judged_by", |p| if p.by_means { "means" } else { "intervals" })
+        .each(Four::COLUMNS, move |p, i| four(p).numbers()[i] as u64)
+        .column("not_measured", move |p| count(p).not_measured as u64)
+        .column("calibrated", move |p| count(p).calibrated as u64)
+        .column("missing", move |p| count(p).missing as u64)
+        .csv(&sorted)
 }
 
 fn counts_csv(all: &[Published]) -> Vec<u8> {
@@ -276,15 +261,16 @@ fn counts_csv(all: &[Published]) -> Vec<u8> {
     for own in all.chunk_by(|a, b| a.entry.paper == b.entry.paper) {
         let counts = counts(own);
         for (reading, of) in [("primary", &counts.primary), ("other", &counts.others)] {
-            for (sort, four) in Sort::ALL.iter().zip(of) {
-                let mut row = vec![own[0].entry.paper.clone(), sort.name().to_owned()];
-                row.push(reading.to_owned());
-                row.extend(four.numbers().map(|n| n.to_string()));
-                rows.push(row);
-            }
+            let sorts = Sort::ALL.iter().zip(of);
+            rows.extend(sorts.map(|(sort, four)| (&own[0].entry.paper, sort, reading, *four)));
         }
     }
-    csv_text(["paper", "kind", "reading"].into_iter().chain(Four::COLUMNS), rows)
+    Sheet::new()
+        .column("paper", |row: &(&String, &Sort, &str, Four)| row.0.as_str())
+        .column("kind", |row| row.1.name())
+        .column("reading", |row| row.2)
+        .each(Four::COLUMNS, |row, i| row.3.numbers()[i] as u64)
+        .csv(&rows)
 }
 
 /// All that is not reproduced, each claim and reading once, with what tests its explanation.
@@ -296,38 +282,24 @@ pub(super) fn not_reproduced(all: &[Published], known: &[&Paper]) -> Vec<u8> {
         if by.is_empty() { "unexplained".to_owned() } else { by.join("; ") }
     };
 
-    let rows = all.iter().flat_map(|p| {
-        let not = p.verdicts.iter().filter(|v| v.outcome.is_not_reproduced());
-        let row = |v: &VerdictRow| {
-            let reading = [v.reading.as_str(), &v.variant];
-            let reading: Vec<&str> = reading.into_iter().filter(|t| !t.is_empty()).collect();
-            let which = if v.primary { "primary" } else { "other" };
-            [
-                p.entry.paper.clone(),
-                p.entry.id.clone(),
-                v.claim.clone(),
-                v.sort.name().to_owned(),
-                which.to_owned(),
-                reading.join("; "),
-                v.calibrated.to_string(),
-                v.own.to_string(),
-                tested(p, &v.claim),
-            ]
-        };
-        not.map(row).collect::<Vec<_>>()
-    });
-    let heads = [
-        "paper",
-        "experiment",
-        "claim",
-        "kind",
-        "reading",
-        "reading_words",
-        "calibrated",
-        "own_check",
-        "explained_by",
-    ];
-    csv_text(heads, rows)
+    let rows = all.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
+    let rows: Vec<(&Published, &VerdictRow)> =
+        rows.filter(|(_, v)| v.outcome.is_not_reproduced()).collect();
+    let reading = |v: &VerdictRow| {
+        let words = [v.reading.as_str(), &v.variant];
+        words.into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    Sheet::new()
+        .column("paper", |(p, _): &(&Published, &VerdictRow)| p.entry.paper.as_str())
+        .column("experiment", |(p, _)| p.entry.id.as_str())
+        .column("claim", |(_, v)| v.claim.as_str())
+        .column("kind", |(_, v)| v.sort.name())
+        .column("reading", |(_, v)| if v.primary { "primary" } else { "other" })
+        .column("reading_words", move |(_, v)| reading(v))
+        .column("calibrated", |(_, v)| v.calibrated.to_string())
+        .column("own_check", |(_, v)| v.own.to_string())
+        .column("explained_by", move |(p, v)| tested(p, &v.claim))
+        .csv(&rows)
 }
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ use super::judge::{Library, judge};
 use super::origin;
 use super::setting::{Setting, Trouble};
 use super::tables::Tables;
-use super::verdict::{Outcome, Verdict};
+use super::verdict::{ClaimOutcome, Verdict};
 use std::path::PathBuf;
-use weir_results::column::csv_text;
 use weir_results::report::Formats;
+use weir_results::sheet::Sheet;
 use weir_scenario::Problems;
 use weir_scenario::text::{Diagnostic, Diagnostics, Sources};
 use weir_sweep::SweepError;
@@ -193,8 +193,9 @@ impl Library for Shelf<'_> {
 fn verdicts(c: &Collected<'_>, library: &dyn Library, mode: Mode) -> Vec<Verdict> {
     let mut verdicts = judge_all(c.paper, c.experiment, library, mode);
     if !c.not_run.is_empty() {
-        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
-            v.outcome = Outcome::Missing(c.not_run.clone());
+        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, ClaimOutcome::NotMeasured(_)))
+        {
+            v.outcome = ClaimOutcome::Missing(c.not_run.clone());
         }
     }
     verdicts
@@ -268,76 +269,41 @@ pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
 
 /// The verdicts of an experiment as a table; no cell depends on when or where it was made.
 pub fn verdicts_csv(paper: &Paper, e: &Experiment, verdicts: &[Verdict]) -> Vec<u8> {
-    let heads = [
-        "paper",
-        "experiment",
-        "claim",
-        "where",
-        "says",
-        "kind",
-        "reading",
-        "variant",
-        "primary",
-        "calibrated",
-        "own_check",
-        "stated",
-        "rule",
-        "measured",
-        "method",
-        "level",
-        "seeds",
-        "estimate",
-        "low",
-        "high",
-        "looks",
-        "warm_up_ps",
-        "stationary",
-        "needed_seeds",
-        "few",
-        "runs",
-        "verdict",
-        "size",
-        "why",
-        "rows",
-    ];
-    let row = |v: &Verdict| {
-        let claim = &paper.claims[v.claim];
-        let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let judged = v.outcome.judgement().is_some();
-        let of_judged = |text: String| if judged { text } else { String::new() };
-        [
-            paper.id.clone(),
-            e.id.clone(),
-            claim.id.clone(),
-            claim.place.clone(),
-            claim.says.clone(),
-            claim.sort().name().to_owned(),
-            claim.reading.clone(),
-            v.reading.clone(),
-            v.primary.to_string(),
-            claim.calibrated.to_string(),
-            e.own_check.to_string(),
-            v.paper.clone(),
-            v.rule.clone(),
-            v.measured.clone(),
-            v.method.to_owned(),
-            // 1 - 0.05 / 6, without the noise of the last places
-            of_judged(format!("{:.6}", v.level)),
-            of_judged(v.seeds.to_string()),
-            number(v.estimate),
-            number(v.interval.map(|i| i.low)),
-            number(v.interval.map(|i| i.high)),
-            of_judged("1".to_owned()),
-            v.warm_up_ps.map_or_else(String::new, |ps| ps.to_string()),
-            v.window.name().to_owned(),
-            v.needed.map_or_else(String::new, |n| n.to_string()),
-            of_judged(v.few.to_string()),
-            v.runs.to_string(),
-            v.outcome.name().to_owned(),
-            v.outcome.size().to_owned(),
-            v.reason().to_owned(),
-            v.rows.join("; "),
-        ]
-    };
-    csv_text(heads, verdicts.iter().map(row))
+    let claim = |v: &Verdict| &paper.claims[v.claim];
+    let judged = |v: &Verdict| v.outcome.judgement().is_some();
+    // an end without a bound is `inf`
+    let number = |x: Option<f64>| x.map(|x| x.to_string());
+    Sheet::new()
+        .column("paper", |_: &Verdict| paper.id.as_str())
+        .column("experiment", |_| e.id.as_str())
+        .column("claim", move |v| claim(v).id.as_str())
+        .column("where", move |v| claim(v).place.as_str())
+        .column("says", move |v| claim(v).says.as_str())
+        .column("kind", move |v| claim(v).sort().name())
+        .column("reading", move |v| claim(v).reading.as_str())
+        .column("variant", |v| v.reading.as_str())
+        .column("primary", |v| v.primary.to_string())
+        .column("calibrated", move |v| claim(v).calibrated.to_string())
+        .column("own_check", |_| e.own_check.to_string())
+        .column("stated", |v| v.paper.as_str())
+        .column("rule", |v| v.rule.as_str())
+        .column("measured", |v| v.measured.as_str())
+        .column("method", |v| v.method)
+        // 1 - 0.05 / 6, without the noise of the last places
+        .column("level", move |v| judged(v).then(|| format!("{:.6}", v.level)))
+        .column("seeds", move |v| judged(v).then_some(v.seeds as u64))
+        .column("estimate", move |v| number(v.estimate))
+        .column("low", move |v| number(v.interval.map(|i| i.low)))
+        .column("high", move |v| number(v.interval.map(|i| i.high)))
+        .column("looks", move |v| judged(v).then_some(1u64))
+        .column("warm_up_ps", |v| v.warm_up_ps)
+        .column("stationary", |v| v.window.name())
+        .column("needed_seeds", |v| v.needed.map(|n| n as u64))
+        .column("few", move |v| judged(v).then(|| v.few.to_string()))
+        .column("runs", |v| v.runs as u64)
+        .column("verdict", |v| v.outcome.name())
+        .column("size", |v| v.outcome.size())
+        .column("why", |v| v.reason())
+        .column("rows", |v| v.rows.join("; "))
+        .csv(verdicts)
 }

@@ -2,8 +2,10 @@
 
 use super::flow_sizes;
 use std::collections::BTreeSet;
+use weir_core::percentile::Percentile;
 use weir_results::column::Heading;
 use weir_results::metrics::Family;
+use weir_results::summary::{Observed, Summary};
 use weir_scenario::Fields;
 use weir_scenario::text::{Diagnostic, Item, Span};
 use weir_sweep::quantity::Quantity;
@@ -131,6 +133,11 @@ pub(crate) fn heading(metric: &str) -> Option<&'static Heading> {
     tables.flat_map(columns).find(|h| h.name == metric)
 }
 
+/// Which number of many a metric is, if it is one.
+pub(crate) fn summary(metric: &str) -> Option<Summary> {
+    heading(metric)?.summary
+}
+
 impl Selector {
     /// The table of runs that it chooses from.
     pub fn family(&self) -> Family {
@@ -163,22 +170,17 @@ impl Selector {
         name
     }
 
-    /// For a percentile of flows: how many of how many are not beyond it, 99 of 100 for p99.
-    pub fn percentile(&self) -> Option<(f64, f64)> {
-        let name = self.metric.strip_suffix("_ps").unwrap_or(&self.metric);
-        let (of, digits) = name.rsplit_once("_p")?;
-        if !matches!(of, "fct" | "slowdown") {
-            return None;
-        }
-        // p999 is 999 of 1000
-        Some((digits.parse().ok()?, libm::pow(10.0, digits.len() as f64)))
+    /// For a percentile of flows: which one.
+    pub fn percentile(&self) -> Option<Percentile> {
+        let found = summary(&self.metric)?;
+        let of_flows = matches!(found.of, Observed::Completion | Observed::Slowdown);
+        found.percentile().filter(|_| of_flows)
     }
 
     /// For a percentile of flows: what counts those flows, and how many a run needs so that ten are
     /// beyond it.
-    pub fn flows(&self) -> Option<(Self, f64)> {
-        let (number, scale) = self.percentile()?;
-        let needed = libm::ceil(10.0 * scale / (scale - number));
+    pub fn flows(&self) -> Option<(Self, u64)> {
+        let needed = self.percentile()?.needed(10)?;
         Some((Self { metric: "completed".to_owned(), ..self.clone() }, needed))
     }
 
@@ -313,9 +315,9 @@ mod tests {
     #[test]
     fn percentiles_of_flows_need_ten_flows_beyond_them() {
         for (metric, needed) in [
-            ("slowdown_p99", Some(1000.0)),
-            ("fct_p999_ps", Some(10_000.0)),
-            ("fct_p50_ps", Some(20.0)),
+            ("slowdown_p99", Some(1000)),
+            ("fct_p999_ps", Some(10_000)),
+            ("fct_p50_ps", Some(20)),
             ("fct_mean_ps", None),
             ("buffer_p99_bytes", None),
         ] {

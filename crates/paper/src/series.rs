@@ -20,16 +20,42 @@ use super::judge::{Summed, series_of};
 use super::tables::Tables;
 use super::values;
 use std::path::Path;
-use weir_results::column::csv_text;
+use weir_results::records::{Records, RecordsError, Row};
+use weir_results::sheet::Sheet;
 use weir_results::starts::{Starts, StartsOf};
 use weir_sweep::SweepError;
 
 /// The name of the file.
 pub(super) const FILE: &str = "series.csv";
 
-/// Columns behind those that name the run.
-const HEADS: [&str; 9] =
-    ["from_ps", "to_ps", "until_ps", "class", "sizes", "metric", "flows", "unfinished", "sum"];
+/// A row of the file.
+struct Line<'a> {
+    /// Variant, values of the parameters and seed.
+    run: Vec<String>,
+    starts: &'a Starts,
+    class: &'a str,
+    sizes: &'a str,
+    metric: &'static str,
+    flows: &'a [u64],
+    unfinished: &'a [u64],
+    sum: &'a [u64],
+}
+
+fn sheet<'a>(parameters: &'a [String]) -> Sheet<'a, Line<'a>> {
+    Sheet::new()
+        .column("variant", |l: &Line<'_>| l.run[0].as_str())
+        .each(parameters.iter().map(String::as_str), |l, i| l.run[i + 1].as_str())
+        .column("seed", |l| l.run.last().map(String::as_str))
+        .column("from_ps", |l| l.starts.from_ps)
+        .column("to_ps", |l| l.starts.to_ps)
+        .column("until_ps", |l| l.starts.until_ps)
+        .column("class", |l| l.class)
+        .column("sizes", |l| l.sizes)
+        .column("metric", |l| l.metric)
+        .column("flows", |l| list(l.flows))
+        .column("unfinished", |l| list(l.unfinished))
+        .column("sum", |l| list(l.sum))
+}
 
 /// Metric of the rows about the flows in the network.
 const PRESENT: &str = "present";
@@ -51,86 +77,86 @@ pub(super) fn csv(paper: &Paper, e: &Experiment, tables: &Tables) -> Option<Vec<
             parts.push(part);
         }
     }
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (run, starts) in tables.series() {
-        let times = [starts.from_ps, starts.to_ps, starts.until_ps].map(|ps| ps.to_string());
-        let mut row = |cells: [String; 6]| {
-            rows.push(run.iter().chain(&times).cloned().chain(cells).collect());
+    let mut rows: Vec<Line<'_>> = Vec::new();
+    let series: Vec<(Vec<String>, &Starts)> = tables.series().collect();
+    for (run, starts) in &series {
+        let none = Line {
+            run: run.clone(),
+            starts,
+            class: "",
+            sizes: "",
+            metric: PRESENT,
+            flows: &starts.present,
+            unfinished: &[],
+            sum: &[],
         };
-        let none = String::new;
-        row([none(), none(), PRESENT.to_owned(), list(&starts.present), none(), none()]);
+        rows.push(none);
         for (class, sizes, summed) in &parts {
             let Some(part) = starts.part(class, sizes) else { continue };
-            let [flows, unfinished, sum] =
-                [part.flows.as_slice(), part.unfinished.as_slice(), summed.of(part)].map(list);
-            let name = summed.name().to_owned();
-            row([class.clone(), sizes.clone(), name, flows, unfinished, sum]);
+            rows.push(Line {
+                run: run.clone(),
+                starts,
+                class,
+                sizes,
+                metric: summed.name(),
+                flows: &part.flows,
+                unfinished: &part.unfinished,
+                sum: summed.of(part),
+            });
         }
     }
-    if rows.is_empty() {
-        return None;
-    }
-    let heads = ["variant"].into_iter().chain(tables.parameters.iter().map(String::as_str));
-    Some(csv_text(heads.chain(["seed"]).chain(HEADS), rows))
+    (!rows.is_empty()).then(|| sheet(&tables.parameters).csv(&rows))
 }
 
 /// Reads what was published of an experiment into its tables; they stay without a series if there
 /// is no such file.
 pub(super) fn read(path: &Path, tables: &mut Tables) -> Result<(), SweepError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(SweepError::io(path, e)),
-    };
-    let wrong = |what: String| SweepError::Other(format!("{}: {what}", path.display()));
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let heads: Vec<String> =
-        reader.headers().map_err(|e| wrong(e.to_string()))?.iter().map(str::to_owned).collect();
+    let Some(table) = Records::open_if_there(path)? else { return Ok(()) };
+    let file = table.file().to_owned();
+    let wrong = |what: String| SweepError::Other(format!("{file}: {what}"));
     let keys = tables.parameters.len() + 2;
-    let named = tables.parameters.iter().map(String::as_str);
-    let expected = ["variant"].into_iter().chain(named).chain(["seed"]).chain(HEADS);
-    if !expected.eq(heads.iter().map(String::as_str)) {
+    if !sheet(&tables.parameters).heads().eq(table.heads()) {
         return Err(wrong("it has other columns: publish the experiment again".to_owned()));
     }
     let mut last: Option<(Vec<String>, Starts)> = None;
-    for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|e| wrong(e.to_string()))?;
-        let cells: Vec<String> = record.iter().map(str::to_owned).collect();
-        let (run, rest) = cells.split_at(keys);
-        if last.as_ref().is_none_or(|(known, _)| known != run) {
+    for row in table {
+        let row = row?;
+        let run: Vec<String> = row.cells()[..keys].iter().map(|&cell| cell.to_owned()).collect();
+        if last.as_ref().is_none_or(|(known, _)| *known != run) {
             last.take()
                 .map_or(Ok(()), |(run, starts)| tables.add_series(&run, starts))
                 .map_err(&wrong)?;
-            last = Some((run.to_vec(), Starts::default()));
+            last = Some((run, Starts::default()));
         }
         if let Some((_, starts)) = &mut last {
-            add(starts, rest).ok_or_else(|| wrong(format!("line {} is no series", i + 2)))?;
+            add(starts, &row)?;
         }
     }
     last.map_or(Ok(()), |(run, starts)| tables.add_series(&run, starts)).map_err(wrong)
 }
 
-/// Adds a row to the series of its run; `None` if it is none.
-fn add(starts: &mut Starts, row: &[String]) -> Option<()> {
-    let [from, to, until, class, sizes, metric, flows, unfinished, sum] = row else { return None };
-    let numbers = |text: &str| -> Option<Vec<u64>> {
-        text.split_whitespace().map(|n| n.parse().ok()).collect()
+/// Adds a row to the series of its run.
+fn add(starts: &mut Starts, row: &Row) -> Result<(), RecordsError> {
+    let numbers = |column: &str| -> Result<Vec<u64>, RecordsError> {
+        let all = row.text(column)?.split_whitespace().map(|n| n.parse().ok());
+        all.collect::<Option<_>>().ok_or_else(|| row.wrong(column, "list of whole numbers"))
     };
     [starts.from_ps, starts.to_ps, starts.until_ps] =
-        [from.parse().ok()?, to.parse().ok()?, until.parse().ok()?];
+        [row.get("from_ps")?, row.get("to_ps")?, row.get("until_ps")?];
+    let (class, sizes, metric) = (row.text("class")?, row.text("sizes")?, row.text("metric")?);
     if metric == PRESENT {
-        starts.present = numbers(flows)?;
-        return Some(());
+        starts.present = numbers("flows")?;
+        return Ok(());
     }
-    let summed = Summed::named(metric)?;
-    let (flows, unfinished, sum) = (numbers(flows)?, numbers(unfinished)?, numbers(sum)?);
+    let summed = Summed::named(metric).ok_or_else(|| row.wrong("metric", "metric of series"))?;
+    let [flows, unfinished, sum] = [numbers("flows")?, numbers("unfinished")?, numbers("sum")?];
     let equal = [flows.len(), unfinished.len(), sum.len()] == [starts.present.len(); 3];
     if !equal || flows.is_empty() {
-        return None;
+        return Err(row.wrong("flows", "list as long as the others"));
     }
-    let at = starts.parts.iter().position(|p| p.class == *class && p.sizes == *sizes);
+    let at = starts.parts.iter().position(|p| p.class == class && p.sizes == sizes);
     let at = at.unwrap_or_else(|| {
-        let (class, sizes) = (class.clone(), sizes.clone());
+        let (class, sizes) = (class.to_owned(), sizes.to_owned());
         starts.parts.push(StartsOf { class, sizes, flows, unfinished, ..StartsOf::default() });
         starts.parts.len() - 1
     });
@@ -138,5 +164,5 @@ fn add(starts: &mut Starts, row: &[String]) -> Option<()> {
         Summed::Fct => starts.parts[at].fct_ns = sum,
         Summed::Slowdown => starts.parts[at].slowdown_milli = sum,
     }
-    Some(())
+    Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::flow_sizes::FlowSizes;
 use super::select::{Scope, Selector, same_value};
-use weir_results::column::csv_text;
 use weir_results::metrics::{Family, Figures};
+use weir_results::sheet::Sheet;
 use weir_results::starts::Starts;
 use weir_stats::warmup::BATCH;
 use weir_sweep::plan::Plan;
@@ -132,12 +132,13 @@ impl Tables {
 
     /// The shares of an experiment without runs as a table.
     pub fn shares_csv(&self) -> Vec<u8> {
-        let heads = ["variant"].into_iter().chain(self.parameters.iter().map(String::as_str));
-        let rows = self.cells.iter().zip(&self.shares).map(|((variant, values), share)| {
-            let cells = [variant].into_iter().chain(values).cloned();
-            cells.chain([share.to_string()]).collect::<Vec<_>>()
-        });
-        csv_text(heads.chain([self.metric]), rows)
+        let rows: Vec<(&(String, Vec<String>), &f64)> =
+            self.cells.iter().zip(&self.shares).collect();
+        Sheet::new()
+            .column("variant", |(cell, _): &(&(String, Vec<String>), &f64)| cell.0.as_str())
+            .each(self.parameters.iter().map(String::as_str), |(cell, _), i| cell.1[i].as_str())
+            .column(self.metric, |(_, share)| **share)
+            .csv(&rows)
     }
 
     /// How many runs there are, and how many of them have a result.
@@ -232,15 +233,18 @@ impl Tables {
     }
 
     /// A row per run for publishing: variant, parameters, seed, digest, and a number per selector.
-    pub(super) fn published(&self, selectors: &[Selector]) -> Vec<Vec<String>> {
-        let text = |row: &RunRow| {
-            let mut cells = self.key(row);
-            cells.push(digest(row));
-            let number = |s| self.number(row, s).map_or_else(|_| String::new(), |x| x.to_string());
-            cells.extend(selectors.iter().map(number));
-            cells
-        };
-        self.rows.iter().map(text).collect()
+    pub(super) fn published(&self, selectors: &[Selector]) -> Vec<u8> {
+        Sheet::new()
+            .column("variant", |row: &RunRow| self.cells[row.cell].0.as_str())
+            .each(self.parameters.iter().map(String::as_str), |row, i| {
+                self.cells[row.cell].1[i].as_str()
+            })
+            .column("seed", |row| row.seed)
+            .column("digest", digest)
+            .each(selectors.iter().map(Selector::column), |row, i| {
+                self.number(row, &selectors[i]).ok().map(|x| x.to_string())
+            })
+            .csv(&self.rows)
     }
 
     /// What was published.

@@ -3,6 +3,7 @@
 use super::catalogue::{Chosen, Paper};
 use super::inside::FILES;
 use super::run::Collected;
+use weir_results::records::{Records, Row};
 
 /// Claims that are not reproduced although nothing says why: experiment and claim, each once.
 pub fn undiscussed(all: &[Collected<'_>]) -> Vec<(String, String)> {
@@ -29,10 +30,12 @@ pub fn undiscussed_published(chosen: &[Chosen]) -> Vec<(String, String)> {
 
 /// Rows of `not-reproduced.csv`: paper, experiment and claim.
 fn published(text: &str) -> Vec<[String; 3]> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.records().filter_map(Result::ok);
-    rows.filter_map(|row| Some([row.get(0)?, row.get(1)?, row.get(2)?].map(str::to_owned)))
-        .collect()
+    let cells = |row: Row| {
+        let [paper, id, claim] = ["paper", "experiment", "claim"].map(|name| row.optional(name));
+        Some([paper?, id?, claim?].map(str::to_owned))
+    };
+    let table = Records::parse("not-reproduced.csv", text);
+    table.into_iter().flatten().flatten().filter_map(cells).collect()
 }
 
 fn undiscussed_of(
@@ -78,12 +81,9 @@ mod tests {
                     || p.explanations.iter().any(|e| e.id.eq_ignore_ascii_case(id))
             })
         };
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let at = reader.headers().expect("heads").iter().position(|h| h == "explained_by");
-        let at = at.expect("a column");
-        for row in reader.records() {
+        for row in Records::parse("not-reproduced.csv", text).expect("heads") {
             let row = row.expect("a row");
-            let by = &row[at];
+            let by = row.text("explained_by").expect("a column");
             assert!(by == "unexplained" || by.split("; ").all(known), "{row:?}");
         }
     }

@@ -14,7 +14,7 @@ use super::experiment::Experiment;
 use super::select::{Scope, Selector};
 use super::tables::{PublishedRun, Tables};
 use std::path::Path;
-use weir_results::column::csv_text;
+use weir_results::records::{Records, RecordsError, Row};
 use weir_sweep::SweepError;
 
 /// The name of the file.
@@ -57,57 +57,36 @@ pub(super) fn csv(paper: &Paper, e: &Experiment, tables: &Tables) -> Option<Vec<
     if selectors.is_empty() || tables.counts().0 == 0 {
         return None;
     }
-    let mut heads = vec!["variant".to_owned()];
-    heads.extend(tables.parameters.iter().cloned());
-    heads.extend(["seed".to_owned(), "digest".to_owned()]);
-    heads.extend(selectors.iter().map(Selector::column));
-    Some(csv_text(heads, tables.published(&selectors)))
+    Some(tables.published(&selectors))
 }
 
 /// Reads what was published of an experiment; `None` if there is no such file.
 pub(super) fn read(path: &Path, scope: &Scope) -> Result<Option<Tables>, SweepError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(SweepError::io(path, e)),
-    };
-    let wrong = |what: String| SweepError::Other(format!("{}: {what}", path.display()));
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let heads: Vec<String> =
-        reader.headers().map_err(|e| wrong(e.to_string()))?.iter().map(str::to_owned).collect();
+    let Some(table) = Records::open_if_there(path)? else { return Ok(None) };
     let mut first = vec!["variant".to_owned()];
     first.extend(scope.parameters.iter().cloned());
     first.extend(["seed".to_owned(), "digest".to_owned()]);
+    let heads = table.heads().to_vec();
     if !heads.starts_with(&first) {
-        return Err(wrong(format!(
-            "its columns do not begin with {}: publish {} again",
+        return Err(SweepError::Other(format!(
+            "{}: its columns do not begin with {}: publish {} again",
+            table.file(),
             first.join(", "),
             scope.id
         )));
     }
-    let mut runs = Vec::new();
-    for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|e| wrong(e.to_string()))?;
-        let cells: Vec<&str> = record.iter().collect();
-        let line = i + 2;
-        let (keys, numbers) = cells.split_at(first.len());
-        let [variant, values @ .., seed, digest] = keys else {
-            return Err(wrong(format!("line {line} is too short")));
-        };
-        let seed = seed.parse().map_err(|_| wrong(format!("line {line}: `{seed}` is no seed")))?;
-        let number = |text: &&str| match text.is_empty() {
-            true => Ok(None),
-            false => {
-                let number = text.parse::<f64>().ok().filter(|x| x.is_finite());
-                number.map(Some).ok_or_else(|| wrong(format!("line {line}: `{text}` is no number")))
-            }
-        };
-        let numbers = numbers.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-        let values = values.iter().map(|v| (*v).to_owned()).collect();
-        let cell = ((*variant).to_owned(), values);
-        runs.push(PublishedRun { cell, seed, digest: (*digest).to_owned(), numbers });
-    }
     let columns = heads[first.len()..].to_vec();
+    let run = |row: Row| {
+        let text = |column: &String| row.text(column).map(str::to_owned);
+        let values = scope.parameters.iter().map(text).collect::<Result<_, _>>()?;
+        Ok(PublishedRun {
+            cell: (row.text("variant")?.to_owned(), values),
+            seed: row.get("seed")?,
+            digest: row.text("digest")?.to_owned(),
+            numbers: columns.iter().map(|c| row.given(c)).collect::<Result<_, _>>()?,
+        })
+    };
+    let runs = table.map(|row| run(row?)).collect::<Result<_, RecordsError>>()?;
     Ok(Some(Tables::of_published(scope, columns, runs)))
 }
 
@@ -152,9 +131,9 @@ mod tests {
     #[test]
     fn a_table_that_is_wrong_is_refused_with_its_line() {
         let wrong = read_text("variant,load,seed,digest,x\nA,40,one,aa,2\n").unwrap_err();
-        assert!(wrong.contains("line 2: `one` is no seed"), "{wrong}");
+        assert!(wrong.contains(":2: `one` in `seed` is no whole number"), "{wrong}");
         let wrong = read_text("variant,load,seed,digest,x\nA,40,1,aa,NaN\n").unwrap_err();
-        assert!(wrong.contains("line 2: `NaN` is no number"), "{wrong}");
+        assert!(wrong.contains(":2: `NaN` in `x` is no number"), "{wrong}");
         let wrong = read_text("variant,size,seed,digest,x\n").unwrap_err();
         assert!(wrong.contains("begin with variant, load, seed, digest"), "{wrong}");
     }

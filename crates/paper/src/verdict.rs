@@ -5,7 +5,7 @@ use weir_stats::verdict::{Judgement, Size};
 
 /// What a comparison with the paper comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ClaimOutcome {
     /// Judged by intervals over seeds.
     Judged(Judgement),
     /// It cannot be checked here.
@@ -16,13 +16,13 @@ pub enum Outcome {
     Missing(String),
 }
 
-impl Default for Outcome {
+impl Default for ClaimOutcome {
     fn default() -> Self {
         Self::Missing(String::new())
     }
 }
 
-impl Outcome {
+impl ClaimOutcome {
     /// In a word or two.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -172,7 +172,7 @@ pub struct Verdict {
     /// The rule, in words.
     pub rule: String,
     /// What it comes to.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcome,
     /// Why it is not distinguishable.
     pub why: String,
     /// Whether it rests on a stationary window, if it is about a steady state.
@@ -197,11 +197,13 @@ impl Verdict {
 }
 
 /// An outcome with what is known about it.
-pub(super) fn words(outcome: &Outcome, why: &str, needed: Option<usize>) -> String {
+pub(super) fn words(outcome: &ClaimOutcome, why: &str, needed: Option<usize>) -> String {
     let name = outcome.name();
     match outcome {
-        Outcome::Judged(Judgement::SameDirection(_)) => format!("{name}, size {}", outcome.size()),
-        Outcome::Judged(Judgement::NotDistinguishable) if !why.is_empty() => match needed {
+        ClaimOutcome::Judged(Judgement::SameDirection(_)) => {
+            format!("{name}, size {}", outcome.size())
+        }
+        ClaimOutcome::Judged(Judgement::NotDistinguishable) if !why.is_empty() => match needed {
             Some(n) => format!("{name} ({why}; {n} seeds would decide)"),
             None => format!("{name} ({why})"),
         },
@@ -218,20 +220,21 @@ mod tests {
         use Judgement::{NotDistinguishable, NotReproduced, Reproduced, SameDirection};
         let sizes = [Size::Open, Size::Differs].map(SameDirection);
         let judged = [Reproduced, NotReproduced, NotDistinguishable].into_iter().chain(sizes);
-        let all = judged.map(Outcome::Judged).chain([Outcome::NotMeasured("no".into())]);
+        let all = judged.map(ClaimOutcome::Judged).chain([ClaimOutcome::NotMeasured("no".into())]);
         for outcome in all {
-            let read = Outcome::named(outcome.name(), outcome.size(), outcome.why().to_owned());
+            let read =
+                ClaimOutcome::named(outcome.name(), outcome.size(), outcome.why().to_owned());
             assert_eq!(read, Some(outcome));
         }
-        assert_eq!(Outcome::named("perhaps", "", String::new()), None);
+        assert_eq!(ClaimOutcome::named("perhaps", "", String::new()), None);
     }
 
     #[test]
     fn what_is_open_says_how_many_seeds_would_decide() {
-        let open = Outcome::Judged(Judgement::NotDistinguishable);
+        let open = ClaimOutcome::Judged(Judgement::NotDistinguishable);
         let said = words(&open, "interval contains 1", Some(14));
         assert_eq!(said, "not distinguishable (interval contains 1; 14 seeds would decide)");
-        let near = Outcome::Judged(Judgement::SameDirection(Size::Open));
+        let near = ClaimOutcome::Judged(Judgement::SameDirection(Size::Open));
         assert_eq!(words(&near, "", None), "same direction, size open");
     }
 }

@@ -6,7 +6,7 @@ use weir_paper::catalogue::Chosen;
 use weir_paper::run::{collect, plan};
 use weir_paper::setting::Setting;
 use weir_paper::verdict::Window;
-use weir_paper::{Mode, Outcome, Overrides, Paper, Verdict, publish};
+use weir_paper::{ClaimOutcome, Mode, Overrides, Paper, Verdict, publish};
 use weir_sweep::shard::Shard;
 use weir_sweep::worker::{Meter, Options, work};
 
@@ -141,7 +141,7 @@ fn a_load_that_is_carried_has_a_stationary_window_and_an_overload_has_none() {
     assert_eq!(carried.outcome.name(), "reproduced", "{}", carried.reason());
     assert_eq!((carried.window, carried.warm_up_ps), (Window::Stationary, Some(40_000_000)));
     assert_eq!(piled_up.window, Window::Overloaded, "{}", piled_up.reason());
-    assert!(matches!(&piled_up.outcome, Outcome::NotMeasured(why) if why.contains("flows")));
+    assert!(matches!(&piled_up.outcome, ClaimOutcome::NotMeasured(why) if why.contains("flows")));
     assert_eq!((whole.outcome.name(), whole.window), ("reproduced", Window::Terminating));
 
     // judged again from what is published, the verdicts are the same
@@ -159,7 +159,7 @@ fn a_load_that_is_carried_has_a_stationary_window_and_an_overload_has_none() {
     let text = fs::read_to_string(&series).expect("published");
     fs::write(&series, text.replace("present", "presents")).expect("written");
     let wrong = publish::judge(&[&chosen[0].paper], &to).expect_err("damaged").to_string();
-    assert!(wrong.contains("series.csv: line 2 is no series"), "{wrong}");
+    assert!(wrong.contains("series.csv:2: `presents` in `metric`"), "{wrong}");
     fs::remove_file(&series).expect("removed");
     publish::judge(&[&chosen[0].paper], &to).expect("judged");
     assert_eq!(published(&to)[1][2], "not checked");

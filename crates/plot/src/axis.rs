@@ -1,6 +1,7 @@
 //! Axes: units, scales and round ticks.
 
 use weir_core::Unit;
+use weir_core::percentile::P50;
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +79,14 @@ impl Axis {
     /// is over `ratio` times their median and all are positive.
     pub fn fitting(label: &str, unit: Unit, values: &[f64], ratio: f64) -> Self {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-        sorted.sort_by(f64::total_cmp);
-        let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
+        // from the largest on, so that of an even number the larger middle one is the median: two
+        // values alone do not make an axis logarithmic
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let (Some(median), Some(&most), Some(&least)) =
+            (P50.of(&sorted), sorted.first(), sorted.last())
+        else {
             return Self::linear(label, unit, 1.0);
         };
-        let median = sorted[sorted.len() / 2];
         match least > 0.0 && most > ratio * median {
             true => Self::log(label, unit, least, most),
             false if least < 0.0 => Self::between(label, unit, least, most),

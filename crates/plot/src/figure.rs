@@ -298,13 +298,14 @@ impl Figure {
 
     /// [`Figure::data`] as CSV.
     pub fn csv(&self) -> String {
+        const WRITES: &str = "rows have as many cells as there are heads, and memory takes them";
         let Data { header, rows } = self.data();
-        let cell = |text: &String| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.clone(),
-        };
-        let line = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
-        std::iter::once(&header).chain(&rows).map(line).collect()
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        // without a panel there is no head
+        for row in std::iter::once(&header).chain(&rows).filter(|row| !row.is_empty()) {
+            writer.write_record(row).expect(WRITES);
+        }
+        String::from_utf8(writer.into_inner().expect(WRITES)).expect("cells are text")
     }
 }
 

@@ -1,11 +1,11 @@
 //! Bus bandwidth over message size: the table of nccl-tests, a figure, and a page with both.
 
-use crate::column::csv_text;
 use crate::describe;
 use crate::report::figures::look::styles;
 use crate::report::figures::{Format, Size};
 use crate::report::html::{figure_with, html_table};
 use crate::report::{Content, Destination, PAGE_CSS, PAGE_SCRIPT, WriteError, figure_style};
+use crate::sheet::Sheet;
 use crate::table::{Column, TextTable};
 use std::io::Write;
 use weir_core::html;
@@ -143,33 +143,17 @@ fn figure(e: &Experiment, place: usize, rows: &[Bandwidth]) -> Figure {
 }
 
 fn csv(rows: &[Bandwidth]) -> Vec<u8> {
-    let heads = [
-        "scheme",
-        "size_bytes",
-        "time_ps",
-        "algorithm_bps",
-        "bus_bps",
-        "ideal_ps",
-        "to_blame",
-        "to_blame_ps",
-    ];
     let bits = |bytes: f64| format!("{:.0}", bytes * 8.0);
-    let ps = |time: &Time| time.as_ps().to_string();
-    let cells = |r: &Bandwidth| {
-        let (port, waited) =
-            r.blame.as_ref().map_or(("", None), |(p, time)| (p.as_str(), Some(time)));
-        [
-            r.scheme.0.to_owned(),
-            r.size.get().to_string(),
-            ps(&r.time),
-            bits(r.algorithm),
-            r.bus.map_or_else(String::new, bits),
-            r.ideal.as_ref().map_or_else(String::new, ps),
-            port.to_owned(),
-            waited.map_or_else(String::new, ps),
-        ]
-    };
-    csv_text(heads, rows.iter().map(cells))
+    Sheet::new()
+        .column("scheme", |r: &Bandwidth| r.scheme.0)
+        .column("size_bytes", |r| r.size)
+        .column("time_ps", |r| r.time)
+        .column("algorithm_bps", move |r| bits(r.algorithm))
+        .column("bus_bps", move |r| r.bus.map(bits))
+        .column("ideal_ps", |r| r.ideal)
+        .column("to_blame", |r| r.blame.as_ref().map(|(port, _)| port.as_str()))
+        .column("to_blame_ps", |r| r.blame.as_ref().map(|(_, waited)| *waited))
+        .csv(rows)
 }
 
 fn page(

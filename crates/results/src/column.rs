@@ -9,6 +9,7 @@
 //! A value is typed from where it is counted to where it is shown; it becomes text there and only
 //! there. A column says in which unit its numbers are: nobody guesses that from its name.
 
+use crate::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -161,6 +162,8 @@ pub struct Heading {
     pub kind: Kind,
     /// What its numbers are measured in.
     pub unit: Unit,
+    /// Which number of many values it is, if it is one.
+    pub summary: Option<Summary>,
     /// What it is, for the book and for lists.
     pub doc: &'static str,
 }
@@ -181,15 +184,18 @@ pub struct Column<T> {
     pub of: fn(&T) -> Value<'_>,
 }
 
-/// Columns, one per line: name, kind, unit unless it is text, what it is, and how it is worked out.
+/// Columns, one per line: name, kind, unit unless it is text, what it sums up if it does, what it
+/// is, and how it is worked out.
 macro_rules! columns {
-    ($($name:literal $kind:ident $(($digits:literal))? $($unit:ident)? : $doc:literal,
+    ($($name:literal $kind:ident $(($digits:literal))? $($unit:ident)?
+        $([$observed:ident $statistic:ident $(($share:ident))?])? : $doc:literal,
         |$v:pat_param| $of:expr;)*) => {
         vec![$($crate::column::Column {
             heading: $crate::column::Heading {
                 name: $name,
                 kind: $crate::column::Kind::$kind $(($digits))?,
                 unit: $crate::column::columns!(@unit $($unit)?),
+                summary: $crate::column::columns!(@summary $($observed $statistic $(($share))?)?),
                 doc: $doc,
             },
             of: |$v| $crate::column::Value::from($of),
@@ -197,6 +203,13 @@ macro_rules! columns {
     };
     (@unit) => { weir_core::Unit::Number };
     (@unit $unit:ident) => { weir_core::Unit::$unit };
+    (@summary) => { None };
+    (@summary $observed:ident $statistic:ident $(($share:ident))?) => {
+        Some($crate::summary::Summary {
+            of: $crate::summary::Observed::$observed,
+            by: $crate::summary::Statistic::$statistic $(($share))?,
+        })
+    };
 }
 pub(crate) use columns;
 
@@ -242,19 +255,6 @@ impl<W: Write> Sink for Csv<W> {
         }
         Ok(self.writer.write_record(None::<&[u8]>)?)
     }
-}
-
-/// A table of texts as a CSV file.
-pub fn csv_text<C: AsRef<[u8]>>(
-    heads: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    rows: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
-) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(heads).expect("writing to memory");
-    for row in rows {
-        writer.write_record(row).expect("all rows have as many cells as there are columns");
-    }
-    writer.into_inner().expect("writing to memory")
 }
 
 #[cfg(test)]

@@ -242,15 +242,15 @@ fn fault(f: &FaultSpec) -> String {
         FaultPick::Nth(n) => format!("number {n}"),
         FaultPick::Share(share) => share.to_string(),
     };
-    let kinds = MessageKind::ALL;
-    let kind =
-        kinds.iter().find(|(_, kind)| *kind == f.message.value).map_or("any", |(name, _)| name);
+    let kind = match f.message.value {
+        MessageKind::Any => "control",
+        kind => kind.name(),
+    };
     let until = f.until.map_or_else(String::new, |t| format!(" until {t}"));
     let from = match f.from.value {
         Time::ZERO => String::new(),
         from => format!(" from {from}"),
     };
-    let kind = if kind == "any" { "control" } else { kind };
     format!("{what} {which} of {kind} frames on {link}{to}{from}{until}")
 }
 

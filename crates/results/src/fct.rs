@@ -7,6 +7,7 @@ pub use ranges::{Ranges, Spread};
 
 use crate::listing::Layout;
 use crate::ns3;
+use crate::records::{Records, RecordsError, Row};
 use crate::table::{Column, TextTable};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -70,51 +71,21 @@ pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, Stri
     Ok(vec![Seeded { name: name.into(), seeds: vec![(String::new(), series.samples)] }])
 }
 
-/// The columns of `flows.csv` that matter here, by position.
-struct Columns {
-    /// The variant, or the scheme in files of earlier versions.
-    row: Option<usize>,
-    seed: Option<usize>,
-    class: Option<usize>,
-    size: usize,
-    start: Option<usize>,
-    /// The time at the receiver, or at the sender where that is not told.
-    fct: [Option<usize>; 2],
-    slowdown: usize,
-}
-
-fn columns(name: &str, header: &csv::StringRecord) -> Result<Columns, String> {
-    let find = |column: &str| header.iter().position(|c| c == column);
-    let need = |column: &str| {
-        find(column).ok_or_else(|| format!("{name}:1: column `{column}` is missing"))
-    };
-    Ok(Columns {
-        row: find("variant").or(find("scheme")),
-        seed: find("seed"),
-        class: find("class"),
-        size: need("size")?,
-        start: find("start_ps"),
-        fct: [find("fct_ps"), find("fct_ack_ps")],
-        slowdown: need("slowdown")?,
-    })
-}
-
 fn read_ours(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let at = |e: &csv::Error| e.position().map_or(1, csv::Position::line);
-    let fail = |e: csv::Error| format!("{name}:{}: {e}", at(&e));
-    let columns = columns(name, reader.headers().map_err(fail)?)?;
+    let table = Records::parse(name, text).map_err(|e| e.to_string())?;
+    if let Some(column) = ["size", "slowdown"].into_iter().find(|column| !table.has(column)) {
+        return Err(format!("{name}:1: column `{column}` is missing"));
+    }
+    // files of earlier versions have the scheme alone
+    let variant = if table.has("variant") { "variant" } else { "scheme" };
     let mut all: Vec<Seeded> = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(fail)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let Some(sample) = sample(&record, &columns, wanted, &format!("{name}:{line}"))? else {
-            continue;
-        };
-        let cell = |column: Option<usize>| column.and_then(|c| record.get(c)).unwrap_or_default();
-        let (row, seed) = (cell(columns.row), cell(columns.seed));
-        let at = all.iter().rposition(|r| r.name == row).unwrap_or_else(|| {
-            all.push(Seeded { name: row.to_owned(), seeds: Vec::new() });
+    for row in table {
+        let row = row.map_err(|e| e.to_string())?;
+        let Some(sample) = sample(&row, wanted).map_err(|e| e.to_string())? else { continue };
+        let cell = |column: &str| row.optional(column).unwrap_or_default();
+        let (run, seed) = (cell(variant), cell("seed"));
+        let at = all.iter().rposition(|r| r.name == run).unwrap_or_else(|| {
+            all.push(Seeded { name: run.to_owned(), seeds: Vec::new() });
             all.len() - 1
         });
         let seeds = &mut all[at].seeds;
@@ -134,44 +105,28 @@ fn read_ours(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, Str
 }
 
 /// The flow of one row; `None` when it did not finish or is not wanted.
-fn sample(
-    record: &csv::StringRecord,
-    columns: &Columns,
-    wanted: &Wanted,
-    place: &str,
-) -> Result<Option<Sample>, String> {
-    let cell = |column: usize| record.get(column).filter(|c| !c.is_empty());
-    let bad = |column: usize, what: &str| {
-        let found = record.get(column).unwrap_or_default();
-        format!("{place}: `{found}` is not {what}")
-    };
-    let number = |column: usize| match cell(column) {
-        None => Ok(None),
-        Some(text) => text.parse::<u64>().map(Some).map_err(|_| bad(column, "a whole number")),
-    };
-    let Some(slowdown) = cell(columns.slowdown) else { return Ok(None) };
-    let slowdown: f64 = match slowdown.parse() {
-        Ok(x) if f64::is_finite(x) => x,
-        _ => return Err(bad(columns.slowdown, "a slowdown")),
-    };
+fn sample(row: &Row, wanted: &Wanted) -> Result<Option<Sample>, RecordsError> {
+    let Some(slowdown) = row.given::<f64>("slowdown")? else { return Ok(None) };
     if let Some(class) = &wanted.class {
-        let found = columns.class.and_then(cell).unwrap_or_default();
+        let found = row.optional("class").unwrap_or_default();
         let port = ns3::class_port(class).map(ns3::class_name);
         if found != class && port.as_deref() != Some(found) {
             return Ok(None);
         }
     }
     if let Some(before) = wanted.before {
-        let start = columns.start.map(number).transpose()?.flatten().unwrap_or(0);
-        let mut fct = None;
-        for column in columns.fct.into_iter().flatten() {
-            fct = fct.or(number(column)?);
-        }
+        let number = |column: &str| match row.optional(column) {
+            None => Ok(None),
+            Some(_) => row.given::<u64>(column),
+        };
+        let start = number("start_ps")?.unwrap_or(0);
+        // the time at the receiver, or at the sender where that is not told
+        let fct = number("fct_ps")?.or(number("fct_ack_ps")?);
         if start.saturating_add(fct.unwrap_or(0)) >= before.as_ps() {
             return Ok(None);
         }
     }
-    let Some(size) = number(columns.size)? else { return Ok(None) };
+    let Some(size) = row.given("size")? else { return Ok(None) };
     Ok(Some(Sample { size, slowdown: slowdown.max(1.0) }))
 }
 
@@ -319,9 +274,9 @@ mod tests {
     fn mistakes_are_shown_with_file_and_line() {
         for (text, part) in [
             ("slowdown,x\n", "x:1: column `size` is missing"),
-            ("size,slowdown\n1,2\nx,2\n", "x:3: `x` is not a whole number"),
-            ("size,slowdown\n1,inf\n", "x:2: `inf` is not a slowdown"),
-            ("size,slowdown\n1\n", "x:2: "),
+            ("size,slowdown\n1,2\nx,2\n", "x:3: `x` in `size` is no whole number"),
+            ("size,slowdown\n1,inf\n", "x:2: `inf` in `slowdown` is no number"),
+            ("size,slowdown\n1\n", "x:2: cells: 1, heads: 2"),
             ("0b000701 zz\n", "x:1: `zz` is not the destination address"),
         ] {
             let error = read("x", text, &Wanted::default()).unwrap_err();

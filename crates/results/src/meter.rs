@@ -47,7 +47,7 @@ pub struct LastStep {
 
 /// A look at a [`Meter`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub struct MeterReading {
     /// Part of all the work that is done, 0 to 1.
     pub done: f64,
     /// Packet-hops of all runs so far.
@@ -107,12 +107,12 @@ impl Meter {
     }
 
     /// Looks.
-    pub fn read(&self) -> Reading {
+    pub fn read(&self) -> MeterReading {
         let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
         let done: u64 = self.runs.iter().map(|g| get(&g.done)).sum();
         let steps = |of: usize| self.runs.iter().map(|g| get(&g.steps[of])).sum();
         let last = self.runs.iter().filter_map(|g| g.last.lock().ok()?.clone());
-        Reading {
+        MeterReading {
             last_step: last.max_by_key(|(at, _)| *at).map(|(_, step)| step),
             done: done as f64 / (self.runs.len().max(1) as u64 * MILLION) as f64,
             packet_hops: self.runs.iter().map(|g| get(&g.hops)).sum(),

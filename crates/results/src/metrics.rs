@@ -20,33 +20,22 @@ use weir_scenario::SizeRange;
 use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{Finish, PortRecord, SwitchRecord};
 
-/// A table of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// A row per run.
-    Runs,
-    /// A row per run, class and range of sizes.
-    Classes,
-    /// A row per run and group of switch ports.
-    Ports,
-    /// A row per run and table that the scheme keeps.
-    State,
+weir_core::words! {
+    /// A table of figures.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Family {
+        /// A row per run.
+        Runs = "runs",
+        /// A row per run, class and range of sizes.
+        Classes = "classes",
+        /// A row per run and group of switch ports.
+        Ports = "ports",
+        /// A row per run and table that the scheme keeps.
+        State = "state",
+    }
 }
 
 impl Family {
-    /// All of them, as they are declared.
-    pub const ALL: [Self; 4] = [Self::Runs, Self::Classes, Self::Ports, Self::State];
-
-    /// The name of its files, without ending.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Classes => "classes",
-            Self::Ports => "ports",
-            Self::State => "state",
-        }
-    }
-
     /// How many columns say which row of a run it is; they are the first.
     pub const fn keys(self) -> usize {
         match self {
@@ -162,27 +151,32 @@ fn run_columns<'a>() -> Vec<Column<RunView<'a>>> {
             |v| v.run.outcome.totals.control_bytes;
         "ecn_marked" Whole Count: "packets marked",
             |v| v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum::<u64>();
-        "queue_mean_bytes" Real Bytes: "mean queue at the switch port with the longest queue",
+        "queue_mean_bytes" Real Bytes [Queue Mean]:
+            "mean queue at the switch port with the longest queue",
             |v| v.hottest.map(|p| p.queue.mean);
-        "queue_p99_bytes" Whole Bytes:
+        "queue_p99_bytes" Whole Bytes [Queue Percentile(P99)]:
             "length that this queue did not exceed for 99 % of the time",
             |v| v.hottest.map(|p| p.queue.percentile(P99));
-        "queue_max_bytes" Whole Bytes: "longest queue of any switch port",
+        "queue_max_bytes" Whole Bytes [Queue Max]: "longest queue of any switch port",
             |v| v.hottest.map(|p| p.queue.max);
-        "buffer_p50_bytes" Whole Bytes:
+        "buffer_p50_bytes" Whole Bytes [Buffer Percentile(P50)]:
             "memory that the fullest switch did not exceed for half of the time",
             |v| buffer(v.run, P50);
-        "buffer_p90_bytes" Whole Bytes: "the same for 90 % of the time", |v| buffer(v.run, P90);
-        "buffer_p95_bytes" Whole Bytes: "the same for 95 % of the time", |v| buffer(v.run, P95);
-        "buffer_p99_bytes" Whole Bytes: "the same for 99 % of the time", |v| buffer(v.run, P99);
-        "buffer_p999_bytes" Whole Bytes: "the same for 99.9 % of the time",
+        "buffer_p90_bytes" Whole Bytes [Buffer Percentile(P90)]: "the same for 90 % of the time",
+            |v| buffer(v.run, P90);
+        "buffer_p95_bytes" Whole Bytes [Buffer Percentile(P95)]: "the same for 95 % of the time",
+            |v| buffer(v.run, P95);
+        "buffer_p99_bytes" Whole Bytes [Buffer Percentile(P99)]: "the same for 99 % of the time",
+            |v| buffer(v.run, P99);
+        "buffer_p999_bytes" Whole Bytes [Buffer Percentile(P999)]:
+            "the same for 99.9 % of the time",
             |v| buffer(v.run, P999);
-        "buffer_max_bytes" Whole Bytes: "most memory that one switch used",
+        "buffer_max_bytes" Whole Bytes [Buffer Max]: "most memory that one switch used",
             |v| v.run.outcome.switches.iter().map(|s| s.peak_buffer).max().unwrap_or_default();
-        "tables_mean_bytes" Real Bytes:
+        "tables_mean_bytes" Real Bytes [Tables Mean]:
             "mean size of the tables that the scheme keeps in a switch",
             |v| tables(v.run);
-        "tables_max_bytes" Whole Bytes: "largest size of these tables in one switch",
+        "tables_max_bytes" Whole Bytes [Tables Max]: "largest size of these tables in one switch",
             |v| {
                 let sizes = |s: &SwitchRecord| s.tables.iter().map(|t| t.max).sum::<u64>();
                 v.run.outcome.switches.iter().map(sizes).max().unwrap_or(0)
@@ -195,11 +189,14 @@ fn run_columns<'a>() -> Vec<Column<RunView<'a>>> {
                 processors.map(|p| p.stopped.as_ps()).sum::<u64>()
             };
         "steps" Whole Count: "iterations of jobs that ended", |v| steps(v.run).count() as u64;
-        "step_mean_ps" Real Time: "mean time of an iteration of a job: from the first rank that \
+        "step_mean_ps" Real Time [Step Mean]:
+            "mean time of an iteration of a job: from the first rank that \
                                    began it to the last that finished it",
             |v| mean(steps(v.run).map(|(time, _)| time));
-        "step_max_ps" Whole Time: "the longest", |v| steps(v.run).map(|(time, _)| time).max();
-        "exposed_mean_ps" Real Time: "mean over them of the time in which the rank that came last \
+        "step_max_ps" Whole Time [Step Max]: "the longest",
+            |v| steps(v.run).map(|(time, _)| time).max();
+        "exposed_mean_ps" Real Time [Exposed Mean]:
+            "mean over them of the time in which the rank that came last \
                                       did not compute",
             |v| mean(steps(v.run).map(|(_, exposed)| exposed));
         "packet_hops" Whole Count: "packets of all kinds that crossed a link",
@@ -242,37 +239,52 @@ fn flow_columns<'a>() -> Vec<Column<FlowView<'a>>> {
         "flows" Whole Count: "flows that started after the warm-up, before `count-until`",
             |v| v.stats.flows;
         "completed" Whole Count: "those that completed", |v| v.stats.completed;
-        "fct_mean_ps" Real Time: "mean completion time", |v| v.stats.fct.mean();
-        "fct_min_ps" Whole Time: "the shortest", |v| ps(v.stats.fct.min());
-        "fct_p25_ps" Whole Time: "its 25th percentile", |v| ps(v.stats.fct.percentile(P25));
-        "fct_p50_ps" Whole Time: "its median", |v| ps(v.stats.fct.percentile(P50));
-        "fct_p75_ps" Whole Time: "its 75th percentile", |v| ps(v.stats.fct.percentile(P75));
-        "fct_p90_ps" Whole Time: "its 90th percentile", |v| ps(v.stats.fct.percentile(P90));
-        "fct_p95_ps" Whole Time: "its 95th percentile", |v| ps(v.stats.fct.percentile(P95));
-        "fct_p99_ps" Whole Time: "its 99th percentile", |v| ps(v.stats.fct.percentile(P99));
-        "fct_p999_ps" Whole Time: "its 99.9th percentile", |v| ps(v.stats.fct.percentile(P999));
-        "fct_max_ps" Whole Time: "the longest", |v| ps(v.stats.fct.max());
-        "slowdown_mean" Real Number: "mean of completion time divided by ideal completion time",
+        "fct_mean_ps" Real Time [Completion Mean]: "mean completion time", |v| v.stats.fct.mean();
+        "fct_min_ps" Whole Time [Completion Min]: "the shortest", |v| ps(v.stats.fct.min());
+        "fct_p25_ps" Whole Time [Completion Percentile(P25)]: "its 25th percentile",
+            |v| ps(v.stats.fct.percentile(P25));
+        "fct_p50_ps" Whole Time [Completion Percentile(P50)]: "its median",
+            |v| ps(v.stats.fct.percentile(P50));
+        "fct_p75_ps" Whole Time [Completion Percentile(P75)]: "its 75th percentile",
+            |v| ps(v.stats.fct.percentile(P75));
+        "fct_p90_ps" Whole Time [Completion Percentile(P90)]: "its 90th percentile",
+            |v| ps(v.stats.fct.percentile(P90));
+        "fct_p95_ps" Whole Time [Completion Percentile(P95)]: "its 95th percentile",
+            |v| ps(v.stats.fct.percentile(P95));
+        "fct_p99_ps" Whole Time [Completion Percentile(P99)]: "its 99th percentile",
+            |v| ps(v.stats.fct.percentile(P99));
+        "fct_p999_ps" Whole Time [Completion Percentile(P999)]: "its 99.9th percentile",
+            |v| ps(v.stats.fct.percentile(P999));
+        "fct_max_ps" Whole Time [Completion Max]: "the longest", |v| ps(v.stats.fct.max());
+        "slowdown_mean" Real Number [Slowdown Mean]:
+            "mean of completion time divided by ideal completion time",
             |v| v.stats.slowdown.mean();
-        "slowdown_min" Real Number: "the smallest", |v| v.stats.slowdown.min();
-        "slowdown_p25" Real Number: "its 25th percentile", |v| v.stats.slowdown.percentile(P25);
-        "slowdown_p50" Real Number: "its median", |v| v.stats.slowdown.percentile(P50);
-        "slowdown_p75" Real Number: "its 75th percentile", |v| v.stats.slowdown.percentile(P75);
-        "slowdown_p90" Real Number: "its 90th percentile", |v| v.stats.slowdown.percentile(P90);
-        "slowdown_p95" Real Number: "its 95th percentile", |v| v.stats.slowdown.percentile(P95);
-        "slowdown_p99" Real Number: "its 99th percentile", |v| v.stats.slowdown.percentile(P99);
-        "slowdown_p999" Real Number: "its 99.9th percentile",
+        "slowdown_min" Real Number [Slowdown Min]: "the smallest", |v| v.stats.slowdown.min();
+        "slowdown_p25" Real Number [Slowdown Percentile(P25)]: "its 25th percentile",
+            |v| v.stats.slowdown.percentile(P25);
+        "slowdown_p50" Real Number [Slowdown Percentile(P50)]: "its median",
+            |v| v.stats.slowdown.percentile(P50);
+        "slowdown_p75" Real Number [Slowdown Percentile(P75)]: "its 75th percentile",
+            |v| v.stats.slowdown.percentile(P75);
+        "slowdown_p90" Real Number [Slowdown Percentile(P90)]: "its 90th percentile",
+            |v| v.stats.slowdown.percentile(P90);
+        "slowdown_p95" Real Number [Slowdown Percentile(P95)]: "its 95th percentile",
+            |v| v.stats.slowdown.percentile(P95);
+        "slowdown_p99" Real Number [Slowdown Percentile(P99)]: "its 99th percentile",
+            |v| v.stats.slowdown.percentile(P99);
+        "slowdown_p999" Real Number [Slowdown Percentile(P999)]: "its 99.9th percentile",
             |v| v.stats.slowdown.percentile(P999);
-        "slowdown_max" Real Number: "the largest", |v| v.stats.slowdown.max();
-        "throughput_mean_bps" Real Rate:
+        "slowdown_max" Real Number [Slowdown Max]: "the largest", |v| v.stats.slowdown.max();
+        "throughput_mean_bps" Real Rate [Throughput Mean]:
             "mean over completed flows of size divided by completion time",
             |v| v.stats.throughput.mean();
-        "rate_mean_bps" Real Rate: "mean rate of flows without an end", |v| v.stats.rate.mean();
-        "held_mean_ps" Real Time: "mean over the flows of the longest hold at one hop",
+        "rate_mean_bps" Real Rate [Rate Mean]: "mean rate of flows without an end",
+            |v| v.stats.rate.mean();
+        "held_mean_ps" Real Time [Hold Mean]: "mean over the flows of the longest hold at one hop",
             |v| v.stats.held.mean();
-        "held_max_ps" Whole Time: "the longest hold of a flow at one hop",
+        "held_max_ps" Whole Time [Hold Max]: "the longest hold of a flow at one hop",
             |v| ps(v.stats.held.max());
-        "innocent_held_mean_ps" Real Time:
+        "innocent_held_mean_ps" Real Time [InnocentHold Mean]:
             "mean over the flows of the time held by pauses that began at ports they never used; \
              empty if not all pauses were kept",
             |v| v.innocent;
@@ -282,7 +294,8 @@ fn flow_columns<'a>() -> Vec<Column<FlowView<'a>>> {
         "timeouts" Whole Count: "retransmission timers that fired", |v| v.stats.timeouts;
         "ecn_cuts" Whole Count: "TCP: windows cut for ECN marks", |v| v.stats.ecn_cuts;
         "fast_retransmits" Whole Count: "TCP: fast retransmits", |v| v.stats.fast_retransmits;
-        "window_peak_mean_bytes" Real Bytes: "TCP: mean over the flows of their largest window",
+        "window_peak_mean_bytes" Real Bytes [Window Mean]:
+            "TCP: mean over the flows of their largest window",
             |v| v.stats.peak_window.mean();
     }
 }
@@ -290,12 +303,12 @@ fn flow_columns<'a>() -> Vec<Column<FlowView<'a>>> {
 fn port_columns<'a>() -> Vec<Column<PortsView<'a>>> {
     columns! {
         "ports" Text: "group of ports; empty: all switch ports", |v| v.name;
-        "queue_mean_bytes" Real Bytes: "mean over the ports of their mean queues",
+        "queue_mean_bytes" Real Bytes [Queue Mean]: "mean over the ports of their mean queues",
             |v| Sorted::new(v.ports.iter().map(|p| p.queue.mean)).mean();
-        "queue_p99_bytes" Whole Bytes:
+        "queue_p99_bytes" Whole Bytes [Queue Percentile(P99)]:
             "largest of the lengths that they did not exceed for 99 % of the time",
             |v| v.ports.iter().map(|p| p.queue.percentile(P99)).max().unwrap_or_default();
-        "queue_max_bytes" Whole Bytes: "longest queue",
+        "queue_max_bytes" Whole Bytes [Queue Max]: "longest queue",
             |v| v.ports.iter().map(|p| p.queue.max).max().unwrap_or_default();
         "held_ps" Whole Time:
             "time during which a priority of a port was held, summed over ports and priorities",
@@ -314,8 +327,9 @@ fn port_columns<'a>() -> Vec<Column<PortsView<'a>>> {
 fn state_columns<'a>() -> Vec<Column<StateView<'a>>> {
     columns! {
         "table" Text: "table that the scheme keeps", |v| v.name;
-        "mean_bytes" Real Bytes: "mean over the switches of its mean size", |v| v.mean;
-        "max_bytes" Whole Bytes: "its largest size in one switch", |v| v.max;
+        "mean_bytes" Real Bytes [Tables Mean]: "mean over the switches of its mean size",
+            |v| v.mean;
+        "max_bytes" Whole Bytes [Tables Max]: "its largest size in one switch", |v| v.max;
     }
 }
 
@@ -493,81 +507,4 @@ fn state(run: &Run) -> Vec<StateView<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::column::Kind;
-    use weir_core::Unit;
-
-    #[test]
-    fn names_are_unique_and_found_with_either_dash() {
-        for family in Family::ALL {
-            let names: Vec<&str> = family.headings().iter().map(|h| h.name).collect();
-            for (i, name) in names.iter().enumerate() {
-                assert!(!names[..i].contains(name), "{name}");
-            }
-        }
-        for h in all() {
-            assert_eq!(find(&h.name.replace('_', "-")), Some(*h));
-        }
-        assert!(find("slowdown_p98").is_none());
-    }
-
-    /// A unit is stated, and a name that ends like one means it; one name has one unit.
-    #[test]
-    fn names_say_the_units_of_their_columns() {
-        let all: Vec<Heading> = Family::ALL.iter().flat_map(|f| f.headings()).copied().collect();
-        for h in &all {
-            for unit in [Unit::Time, Unit::Bytes, Unit::Rate] {
-                assert_eq!(h.name.ends_with(unit.suffix()), h.unit == unit, "{}", h.name);
-            }
-            assert!(all.iter().all(|o| o.name != h.name || o.unit == h.unit), "{}", h.name);
-        }
-    }
-
-    #[test]
-    fn numbers_are_read_in_the_unit_of_their_figure() {
-        for (name, text, value) in [
-            ("fct_p99_ps", "1.5us", 1_500_000.0),
-            ("queue_mean_bytes", "75KB", 75_000.0),
-            ("control_bytes", "1KB", 1000.0),
-            ("rate_mean_bps", "10Gbps", 1e10),
-            ("deadlock", "137/200", 0.685),
-            ("deadlock", "46%", 0.46),
-            ("slowdown_p99", "4.3", 4.3),
-            ("dropped", "12", 12.0),
-        ] {
-            let found = find(name).expect("a figure").unit.read(text);
-            assert!((found.expect("a number") - value).abs() < 1e-9 * value, "{name} {text}");
-        }
-        for (name, text) in [("deadlock", "1/0"), ("slowdown_p99", "inf"), ("fct_p99_ps", "4")] {
-            assert!(find(name).expect("a figure").unit.read(text).is_err(), "{name} {text}");
-        }
-    }
-
-    /// Values are what their columns say, so that files with types can hold them.
-    #[test]
-    fn values_are_of_the_kind_of_their_columns() {
-        let e = Experiment::load("ofc-fig1", &[]).expect("built in");
-        let meter = crate::run::Meter::new(1);
-        let run = crate::run::run(&e, e.own_variant(), &meter, 0).expect("a run");
-        let figures = Figures::new(&e, &run);
-        for family in Family::ALL {
-            for row in figures.rows(family) {
-                assert_eq!(row.len(), family.headings().len());
-                for (h, value) in family.headings().iter().zip(row) {
-                    let fits = match value {
-                        Value::Whole(_) => h.kind == Kind::Whole,
-                        Value::Real(_) => h.kind == Kind::Real,
-                        Value::Text(_) => h.kind == Kind::Text,
-                        Value::None => h.is_number(),
-                    };
-                    assert!(fits, "{}: {value:?}", h.name);
-                }
-            }
-        }
-        let text = serde_json::to_string(&figures).expect("text");
-        let stored = |text: &str| Figures::from_stored(serde_json::from_str(text).expect("JSON"));
-        assert_eq!(stored(&text), Some(figures));
-        assert_eq!(stored(&text.replace("fct_p50_ps", "fct_median_ps")), None, "other columns");
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@
 use crate::findings::{
     self, Blames, ClassStats, Facts, Hold, KnownStats, PauseTree, Queues, Selection,
 };
-pub use crate::meter::{Journal, LastStep, Meter, Reading};
+pub use crate::meter::{Journal, LastStep, Meter, MeterReading};
 use crate::meter::{MILLION, Pages, Watch};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

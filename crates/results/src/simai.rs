@@ -7,9 +7,9 @@
 use crate::ns3::import::{Converted, FlowsIn, Head, Ways, plain, quoted, write};
 use std::fmt::Write as _;
 use std::path::Path;
-use weir_core::Bytes;
+use weir_core::{Bytes, Severity};
 use weir_ns3::import::pieces;
-use weir_ns3::{Config, Diagnostic, Diagnostics, Inputs, Severity, Topology};
+use weir_ns3::{Config, Diagnostic, Diagnostics, Inputs, Topology};
 
 /// Keys of SimAI that have no effect there, or only on what it records.
 const RECORDS: &[&str] = &[

@@ -7,7 +7,7 @@ use weir_core::rng::Stream;
 use weir_core::{FlowId, Time};
 use weir_results::blame::Account;
 use weir_results::comparison::Comparison;
-use weir_results::findings::{Blamed, Certainty, Culprit, Fault, Part, Share};
+use weir_results::findings::{Blamed, Certainty, Culprit, Fault, FctPart, Share};
 use weir_results::report::{self, Formats};
 use weir_results::run::{Meter, Run, run_all};
 use weir_scenario::{Experiment, Files};
@@ -36,7 +36,7 @@ fn blamed<'a>(e: &Experiment, run: &'a Run, src: &str) -> &'a Blamed {
     run.blames(e).expect("asked for").of(FlowId::new(host, 0)).expect("a complete flow")
 }
 
-fn part(b: &Blamed, part: Part) -> Time {
+fn part(b: &Blamed, part: FctPart) -> Time {
     b.parts()[part as usize]
 }
 
@@ -61,14 +61,14 @@ fn in_fig_1_f0_is_a_victim_under_pfc_and_held_once_under_ofc() {
         e.topology.find("Sc").expect("a switch"),
         f0.shares
             .iter()
-            .filter(|s| s.part == Part::HeldOthers)
+            .filter(|s| s.part == FctPart::HeldOthers)
             .max_by_key(|s| s.time)
             .and_then(|s| s.root)
             .expect("it was held for others")
             .port,
     );
     assert_eq!(root, "Sc:P_d");
-    assert!(part(f0, Part::HeldOthers) > Time::from_us(100), "{f0:#?}");
+    assert!(part(f0, FctPart::HeldOthers) > Time::from_us(100), "{f0:#?}");
     let f1 = blamed(&e, &pfc, "h1").flow;
     let pause = f0.culprits.iter().filter(|c| c.fault == Fault::Pause);
     let sc =
@@ -79,7 +79,7 @@ fn in_fig_1_f0_is_a_victim_under_pfc_and_held_once_under_ofc() {
     let ofc = run(&e, "ofc");
     check(&e, &ofc);
     let f0 = blamed(&e, &ofc, "h0");
-    let held: Vec<_> = f0.shares.iter().filter(|s| s.part == Part::HeldOthers).collect();
+    let held: Vec<_> = f0.shares.iter().filter(|s| s.part == FctPart::HeldOthers).collect();
     let at = |port: &str| {
         let is = |s: &&&Share| e.topology.port_label(s.at.node, s.at.port) == port;
         held.iter().filter(is).map(|s| s.time).sum::<Time>()
@@ -87,7 +87,7 @@ fn in_fig_1_f0_is_a_victim_under_pfc_and_held_once_under_ofc() {
     // Sa holds it first and keeps what overlaps: at least 21.5 us in all, at most 5.0 + 21.5
     let [sa, h0] = ["Sa:Sb", "h0:Sa"].map(at);
     assert!(sa > Time::from_ps(4_900_000) && sa <= Time::from_ps(5_050_000), "{sa}");
-    let all = part(f0, Part::HeldOthers);
+    let all = part(f0, FctPart::HeldOthers);
     assert_eq!(sa + h0, all);
     assert!(all > Time::from_ps(21_500_000) && all < Time::from_ps(26_500_000), "{all}");
     // the pause of F0 joins one of F1 that is in force: its root is not certain
@@ -110,19 +110,19 @@ fn a_chain_of_pauses_is_blamed_on_its_root_beside_the_path() {
     let held: BTreeMap<String, Time> = f0
         .shares
         .iter()
-        .filter(|s| s.part == Part::HeldOthers)
+        .filter(|s| s.part == FctPart::HeldOthers)
         .map(|s| (e.topology.port_label(s.at.node, s.at.port), s.time))
         .collect();
     let roots: BTreeSet<String> = f0
         .shares
         .iter()
-        .filter(|s| s.part == Part::HeldOthers)
+        .filter(|s| s.part == FctPart::HeldOthers)
         .filter_map(|s| s.root)
         .map(|r| e.topology.port_label(r.node, r.port))
         .collect();
     assert_eq!(roots, BTreeSet::from(["Sc:P_d".to_owned()]));
     assert!(held.keys().any(|port| port == "Sb:Sc"), "{held:?}");
-    assert!(part(f0, Part::HeldOthers) > Time::ZERO);
+    assert!(part(f0, FctPart::HeldOthers) > Time::ZERO);
 }
 
 /// Without the flow whose bytes stood at the root, the victim is not held for others.
@@ -131,7 +131,7 @@ fn without_its_culprits_a_victim_is_not_held() {
     for scheme in ["pfc", "gpfc", "capfc", "ppfc"] {
         let e = read(CHAIN);
         let with = run(&e, scheme);
-        if part(blamed(&e, &with, "h0"), Part::HeldOthers) == Time::ZERO {
+        if part(blamed(&e, &with, "h0"), FctPart::HeldOthers) == Time::ZERO {
             continue;
         }
         let guilty = blamed(&e, &with, "h0").culprits.iter().filter(|c| c.fault == Fault::Pause);
@@ -141,7 +141,7 @@ fn without_its_culprits_a_victim_is_not_held() {
         let lines: Vec<&str> = CHAIN.split("[[traffic]]").collect();
         let e = read(&[lines[0], lines[1], lines[3]].join("[[traffic]]"));
         let without = run(&e, scheme);
-        assert_eq!(part(blamed(&e, &without, "h0"), Part::HeldOthers), Time::ZERO, "{scheme}");
+        assert_eq!(part(blamed(&e, &without, "h0"), FctPart::HeldOthers), Time::ZERO, "{scheme}");
     }
 }
 
@@ -176,10 +176,10 @@ fn without_culprits_the_roots_that_held_a_victim_do_not() {
         let with = run(&e, "pfc");
         check(&e, &with);
         let blames = with.blames(&e).expect("asked for");
-        let worst = blames.flows.iter().max_by_key(|b| part(b, Part::HeldOthers));
-        let worst = worst.filter(|b| part(b, Part::HeldOthers) > Time::ZERO);
+        let worst = blames.flows.iter().max_by_key(|b| part(b, FctPart::HeldOthers));
+        let worst = worst.filter(|b| part(b, FctPart::HeldOthers) > Time::ZERO);
         let Some(victim) = worst else { continue };
-        let others = victim.shares.iter().filter(|s| s.part == Part::HeldOthers);
+        let others = victim.shares.iter().filter(|s| s.part == FctPart::HeldOthers);
         let roots: BTreeSet<_> = others.filter_map(|s| s.root).collect();
         let guilty = |c: &&Culprit| {
             c.fault == Fault::Pause
@@ -198,12 +198,13 @@ fn without_culprits_the_roots_that_held_a_victim_do_not() {
         let without = run(&e, "pfc");
         check(&e, &without);
         let now = blamed(&e, &without, &src);
-        let by_roots =
-            |s: &&Share| s.part == Part::HeldOthers && s.root.is_some_and(|r| roots.contains(&r));
+        let by_roots = |s: &&Share| {
+            s.part == FctPart::HeldOthers && s.root.is_some_and(|r| roots.contains(&r))
+        };
         let left: Time = now.shares.iter().filter(by_roots).map(|s| s.time).sum();
         assert_eq!(left, Time::ZERO, "seed {seed}, without {culprits:?}: {now:#?}");
         victims += 1;
-        removed += part(victim, Part::HeldOthers);
+        removed += part(victim, FctPart::HeldOthers);
     }
     assert!(victims >= 10, "{victims} victims, {removed} removed");
 }
@@ -283,10 +284,10 @@ fn what_a_flow_was_held_at_its_host_is_what_the_pauses_say() {
         let at = |h: &&weir_results::findings::Hold| h.held.node == b.flow.source();
         let holds: Vec<_> = run.holds(&e).iter().filter(at).collect();
         let decided: Time = holds.iter().map(|h| h.end.min(end) - h.start.min(end)).sum();
-        let held = part(b, Part::HeldOwn);
+        let held = part(b, FctPart::HeldOwn);
         let slack = ack * holds.len() as u64;
         assert!(held <= decided + slack && decided <= held + slack, "{held} {decided} {slack}");
-        assert_eq!(part(b, Part::HeldOthers), Time::ZERO, "the root is the port to h0");
+        assert_eq!(part(b, FctPart::HeldOthers), Time::ZERO, "the root is the port to h0");
         some += holds.len();
     }
     assert!(some > 0, "nothing was paused");

@@ -2,6 +2,7 @@
 //! and traffic patterns with their parameters. Listings, the schema and the reference in the
 //! book are made from it.
 
+use crate::keys::{self, Section};
 use crate::traffic::shown;
 use serde::Serialize;
 use weir_cc::CcKind;
@@ -58,6 +59,39 @@ fn param(p: &weir_core::param::Param) -> Param {
         doc: sentence(p.doc),
         kind: p.kind,
     }
+}
+
+/// What a section takes besides its own keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    /// Nothing.
+    Nothing,
+    /// Parameters of its kind of topology.
+    Topologies,
+    /// Parameters of its kind of traffic.
+    Patterns,
+    /// Parameters of TCP.
+    Tcp,
+    /// Parameters of its scheme.
+    Schemes,
+    /// Parameters of its congestion control.
+    Algorithms,
+    /// Any parameter of its scheme, and any section with some of its keys.
+    Anything,
+}
+
+/// What this section takes besides its own keys.
+pub(crate) fn more(section: &Section) -> More {
+    let all = [
+        (keys::TOPOLOGY, More::Topologies),
+        (keys::TRAFFIC, More::Patterns),
+        (keys::TCP, More::Tcp),
+        (keys::FLOW_CONTROL, More::Schemes),
+        (keys::CONGESTION_CONTROL, More::Algorithms),
+        (keys::VARIANT, More::Anything),
+    ];
+    let own = all.into_iter().find(|(known, _)| known.name == section.name);
+    own.map_or(More::Nothing, |(_, more)| more)
 }
 
 /// All flow control schemes.

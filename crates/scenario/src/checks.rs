@@ -22,10 +22,11 @@ use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, NAME_RULE, Span, unfit_name};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
-use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Severity, Time};
 use weir_net::{Routes, validate_path};
 use weir_sim::HORIZON;
-use weir_sim::config::{Hop, IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
+use weir_sim::config::{Hop, IngressLimit, Stop, ThresholdConfig, headroom};
+use weir_sim::thresholds::SwitchThresholds;
 use weir_traffic::FlowSpec;
 
 /// The headroom a link needs, and which link that is.
@@ -150,7 +151,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
                 _ => {}
             }
         }
-        ThresholdConfig::Dynamic { reserve, headroom: given, .. } => {
+        ThresholdConfig::Dynamic { headroom: given, .. } => {
             // The packet that crosses the threshold is stored in headroom, too.
             let needed = need.bytes.saturating_add(frame);
             if let Some(given) = given.filter(|given| *given < needed) {
@@ -168,28 +169,18 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
                 let link = link_name(e, need.link);
                 out.push(warning.help(format!("link {link} needs {needed}, the pool is {pool}")));
             }
-            dynamic_buffer(e, reserve, given, out);
+            dynamic_buffer(e, out);
         }
     }
 }
 
 /// Dynamic thresholds share what headroom and reserve leave of the memory: something, at every
 /// switch.
-fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mut Diagnostics) {
-    let (s, spec) = (&e.scenario, &e.scenario.switch);
-    let hop = Hop::of(&spec.config, &s.nic.config);
-    let (lossless, pool) = (spec.config.lossless.len() as u64, spec.config.headroom_pool);
-    let set_aside = |switch: NodeId| -> (Bytes, usize) {
-        let ports = e.topology.ports(switch);
-        let each = ports.iter().map(|end| {
-            let l = e.topology.link(end.link);
-            let auto = || dynamic_headroom(l.rate, l.delay, &hop, &s.link);
-            let own = if pool.is_some() { Some(Bytes::ZERO) } else { given };
-            own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
-        });
-        let pool = pool.unwrap_or_default().get();
-        (Bytes::new(each.fold(pool, u64::saturating_add)), ports.len())
-    };
+fn dynamic_buffer(e: &Experiment, out: &mut Diagnostics) {
+    let spec = &e.scenario.switch;
+    let config = e.config(e.own_variant());
+    let thresholds = SwitchThresholds::new(&e.topology, &config);
+    let set_aside = |switch| (thresholds.promised(switch), e.topology.ports(switch).len());
     let Some((all, ports)) = e.topology.switches().map(set_aside).max() else { return };
     if all >= spec.config.buffer {
         let title = "headroom and reserve use the whole buffer; no shared memory is left";
@@ -204,23 +195,19 @@ fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mu
 
 /// Thresholds by port speed promise each ingress what it needs.
 fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
-    let (s, spec) = (&e.scenario, &e.scenario.switch);
+    let spec = &e.scenario.switch;
     if spec.config.buffer == Bytes::MAX {
         return;
     }
-    let hop = Hop::of(&spec.config, &s.nic.config);
+    let config = e.config(e.own_variant());
+    let thresholds = SwitchThresholds::new(&e.topology, &config);
     let lossless = spec.config.lossless.len() as u64;
     // all that the ingresses of a switch may hold, and the highest pause threshold
     let of_switch = |n: NodeId| -> (Bytes, Bytes) {
         let (mut all, mut highest) = (0u64, Bytes::ZERO);
         for l in e.topology.ports(n).iter().map(|end| e.topology.link(end.link)) {
-            let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(l.rate, hop.frame)
-            else {
-                continue;
-            };
-            let need = headroom(l.rate, l.delay, &hop, &s.link);
-            let limit =
-                xoff.saturating_add(hop.stored()).saturating_add(need).get().saturating_sub(1);
+            let ThresholdConfig::Static { xoff, .. } = thresholds.at(l.rate) else { continue };
+            let limit = thresholds.paused_limit(xoff, l.rate, l.delay).get();
             all = all.saturating_add(limit.saturating_mul(lossless));
             highest = highest.max(xoff);
         }
@@ -478,7 +465,7 @@ pub(crate) fn references(e: &Experiment, out: &mut Diagnostics) {
             if let Some(label) = label.as_deref().filter(|l| !labels.is_empty() && !known(l)) {
                 let title = format!("this scenario has no variant `{label}`");
                 let mut warning = wrong(title, label, at, &labels, "variants");
-                warning.level = crate::text::Level::Warning;
+                warning.severity = Severity::Warning;
                 out.push(warning);
             }
         }

@@ -20,7 +20,8 @@ use weir_core::{
     Bytes, LinkId, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time,
 };
 use weir_fc::{
-    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
+    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Senders,
+    Thresholds,
 };
 use weir_net::{Layer, Routes, Topology};
 use weir_sim::Prepared;
@@ -210,7 +211,7 @@ impl Experiment {
     /// or memory has no limit. (A sender that is held with nothing in flight runs no timer.)
     fn patience(&self, scheme: &SchemeInfo) -> Time {
         const SWITCHES: u64 = 5;
-        if scheme.name == "none" {
+        if scheme.senders == Senders::Nobody {
             return Time::from_ms(1);
         }
         let slowest = self.topology.links().iter().map(|l| l.rate).min();

@@ -37,7 +37,7 @@ pub(crate) fn read(item: &Item, out: &mut Diagnostics) -> Option<FaultSpec> {
     let at = f.item("link").map(|item| item.span);
     let ends = ends(&mut f, at);
     let towards = f.text("towards");
-    let message = f.one_of("message", MessageKind::ALL);
+    let message = f.one_of("message", MessageKind::WORDS);
     let (what, which) = (what(&mut f), which(&mut f));
     let (from, until) = (f.time("from"), f.time_or_word("until"));
     let until = match until.value {
@@ -67,16 +67,15 @@ fn ends(f: &mut Fields<'_>, at: Option<Span>) -> Option<Option<[At<String>; 2]>>
     }
 }
 
-/// What happens to a frame, before it is known how much later.
-#[derive(Clone, Copy)]
-enum What {
-    Drop,
-    Delay,
-    Duplicate,
-}
+/// What happens, of how much later.
+type Happens = fn(Time) -> FaultKind;
 
 fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
-    let meanings = [("drop", What::Drop), ("delay", What::Delay), ("duplicate", What::Duplicate)];
+    let meanings: [(&str, Happens); 3] = [
+        ("drop", |_| FaultKind::Drop),
+        ("delay", FaultKind::Delay),
+        ("duplicate", FaultKind::Duplicate),
+    ];
     let (what, by) = (f.one_of("what", meanings), f.optional_time("by"));
     if by.is_none() && f.given("by") {
         return None;
@@ -88,16 +87,14 @@ fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
         f.out.push(error);
         None
     };
-    match what.value {
-        What::Delay if by.value == Time::ZERO => {
+    match (what.value)(by.value) {
+        FaultKind::Delay(Time::ZERO) => {
             wrong("a delayed frame needs `by`, above zero", "write `by = \"10us\"`, for example")
         }
-        What::Delay => Some(FaultKind::Delay(by.value)),
-        What::Duplicate => Some(FaultKind::Duplicate(by.value)),
-        What::Drop if by.value > Time::ZERO => {
+        FaultKind::Drop if by.value > Time::ZERO => {
             wrong("a frame that is dropped has no `by`", "only `delay` and `duplicate` do")
         }
-        What::Drop => Some(FaultKind::Drop),
+        kind => Some(kind),
     }
 }
 

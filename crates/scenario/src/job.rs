@@ -65,7 +65,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
     let mut f = Fields::new(&keys::JOB, Some(item), out);
     let training = training::read(&mut f);
     let word = f.choice("collective").value;
-    let operation = Operation::ALL.into_iter().find(|o| o.name() == word)?;
+    let operation = Operation::named(word)?;
     let trace = trace::read(&mut f);
     let size = f.optional_bytes("size");
     let needs_size = training.is_none() && trace.is_none() && operation != Operation::Barrier;

@@ -1,6 +1,6 @@
 //! The scenario reference of the book, made from the tables that the reader uses.
 
-use crate::catalogue::{self, Entry};
+use crate::catalogue::{self, Entry, More};
 use crate::keys::{self, Key, Kind};
 use std::fmt::Write;
 
@@ -26,17 +26,17 @@ pub fn markdown() -> String {
     for section in keys::SECTIONS {
         let _ = write!(out, "\n## `{}`\n\n{}\n\n", section.header(), section.doc);
         key_table(&mut out, section.keys);
-        match section.name {
-            "topology" => {
+        match catalogue::more(section) {
+            More::Topologies => {
                 entries(&mut out, "kind", &catalogue::topologies());
                 out.push_str("\n### `kind = \"explicit\"`\n\nYour own graph.\n\n");
                 key_table(&mut out, keys::EXPLICIT);
             }
-            "traffic" => entries(&mut out, "kind", &catalogue::patterns()),
-            "tcp" => params(&mut out, &catalogue::tcp()),
-            "flow-control" => entries(&mut out, "scheme", &catalogue::schemes()),
-            "congestion-control" => entries(&mut out, "algorithm", &catalogue::algorithms()),
-            _ => {}
+            More::Patterns => entries(&mut out, "kind", &catalogue::patterns()),
+            More::Tcp => params(&mut out, &catalogue::tcp()),
+            More::Schemes => entries(&mut out, "scheme", &catalogue::schemes()),
+            More::Algorithms => entries(&mut out, "algorithm", &catalogue::algorithms()),
+            More::Anything | More::Nothing => {}
         }
     }
     out

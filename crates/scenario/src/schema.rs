@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, for editors: made from the same tables as the reader.
 
-use crate::catalogue::{self, Entry};
+use crate::catalogue::{self, Entry, More};
 use crate::keys::{self, Key, Kind, Section};
 use serde_json::{Map, Value, json};
 
@@ -11,19 +11,18 @@ pub fn scenario_schema() -> Value {
         properties.insert(key.name.into(), property(key));
     }
     for section in keys::SECTIONS {
-        let schema = match section.name {
-            "topology" => one_of("kind", section, &catalogue::topologies(), explicit()),
-            "traffic" => one_of("kind", section, &catalogue::patterns(), None),
-            "tcp" => beside(section, &catalogue::tcp()),
-            "flow-control" => chosen("scheme", section, &catalogue::schemes()),
-            "congestion-control" => chosen("algorithm", section, &catalogue::algorithms()),
-            // any parameter of its scheme, and any section with some of its keys
-            "variant" => {
+        let schema = match catalogue::more(section) {
+            More::Topologies => one_of("kind", section, &catalogue::topologies(), explicit()),
+            More::Patterns => one_of("kind", section, &catalogue::patterns(), None),
+            More::Tcp => beside(section, &catalogue::tcp()),
+            More::Schemes => chosen("scheme", section, &catalogue::schemes()),
+            More::Algorithms => chosen("algorithm", section, &catalogue::algorithms()),
+            More::Anything => {
                 let mut schema = table(section.keys, section.doc);
                 schema["additionalProperties"] = true.into();
                 schema
             }
-            _ => table(section.keys, section.doc),
+            More::Nothing => table(section.keys, section.doc),
         };
         let schema = match section.repeated {
             true => json!({ "type": "array", "items": schema, "description": section.doc }),

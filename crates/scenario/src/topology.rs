@@ -8,7 +8,7 @@ use super::lengths;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Length, Rate, Time};
 use weir_net::build::{TOPOLOGIES, TopologyInfo, explicit};
-use weir_net::{Layer, NodeKind, Topology, TopologyError, nearest};
+use weir_net::{Layer, Node, NodeKind, Topology, TopologyError, nearest};
 
 /// What `[topology]` says.
 #[derive(Clone, Debug)]
@@ -167,7 +167,7 @@ fn read_explicit(
     for (key, kind) in [("hosts", NodeKind::Host), ("switches", NodeKind::Switch)] {
         for name in f.names(key).unwrap_or_default() {
             let name = name.value;
-            graph.nodes.push(explicit::NodeSpec { name, kind, layer: Layer::Other, group: 0 });
+            graph.nodes.push(Node { name, kind, layer: Layer::Other, group: 0 });
         }
     }
     let links = f.names("links").unwrap_or_default();

@@ -98,8 +98,9 @@ fn published_profiles_are_chosen_by_name_and_follow_the_port() {
     assert_eq!((value("cnp-interval"), value("min-rate")), ("4 us".into(), "2 Gb/s".into()));
     let thresholds = SwitchThresholds::new(&e.topology, &config);
     let leaf = e.topology.node_by_name("leaf0").unwrap();
+    let marking = thresholds.marking(leaf);
     for p in (0..e.topology.ports(leaf).len()).map(PortId::from_index) {
-        let kmin = thresholds.marking_at(leaf, p).unwrap().kmin;
+        let kmin = marking[p.index()].unwrap().kmin;
         let per_25 = e.topology.rate(leaf, p).as_bps() / Rate::from_gbps(25).as_bps();
         assert_eq!(kmin, Bytes::from_kb(100 * per_25));
     }

@@ -3,6 +3,7 @@
 use weir_core::Bytes;
 use weir_fc::{Cell, EgressShare, EgressThresholds};
 use weir_scenario::{Experiment, Files};
+use weir_sim::thresholds::SwitchThresholds;
 
 const GOOD: &str = "\
 [topology]
@@ -53,6 +54,35 @@ fn a_cell_is_read_and_headroom_counts_cells() {
     let need = weir_scenario::checks::headroom_need(&e).expect("links");
     let wire = 25_000u64 + 1538 + 84;
     assert_eq!(need.bytes, Bytes::new((wire * 208).div_ceil(39) + 8 * 208));
+}
+
+/// What the checks say that lossless ingresses need is what a run sets aside, in cells of 208 B and
+/// under schemes that let one and two frames begin before the neighbour is as slow as it must be.
+#[test]
+fn checks_and_runs_have_the_same_limits_in_cells() {
+    // 25 KB of the round trip, 1538 B and 84 B in the cells of 19 B frames, 39 B on the wire
+    let headroom = (25_000u64 + 1538 + 84) * 208 / 39 + 8 * 208;
+    assert_eq!(headroom, 143_648);
+    for (scheme, frames, says) in [("pfc", 1, "585.933 KB"), ("gfc", 2, "590.925 KB")] {
+        let e = read(&format!(
+            "cell = \"208B\"\nbuffer = \"2MB\"\nthresholds = {{ xoff = \"50KB\", xon = \"40KB\" \
+             }}\n[flow-control]\nscheme = \"{scheme}\"\n[[traffic]]\nkind = \"flow\"\nfrom = \
+             \"h2\"\nto = \"h1\"\nsize = \"1MB\"\nclass = \"bulk\"\npriority = 0\n"
+        ))
+        .unwrap_or_else(|why| panic!("{why}"));
+        // a full frame takes eight cells; the last byte of it is the one that reaches xoff
+        let limit = Bytes::new(50_000 + frames * 8 * 208 - 1 + headroom);
+        let config = e.config(e.own_variant());
+        let thresholds = SwitchThresholds::new(&e.topology, &config);
+        for link in e.topology.links() {
+            let ingress = thresholds.ingress(link.rate, link.delay).expect("fixed thresholds");
+            assert_eq!((ingress.limit, thresholds.most(link)), (limit, limit), "{scheme}");
+        }
+        let switch = e.topology.switches().next().expect("one");
+        assert_eq!(thresholds.promised(switch), limit * 3, "{scheme}");
+        let warnings = e.warnings.plain(&e.scenario.sources);
+        assert!(warnings.contains(&format!("need {says} of it")), "{scheme}: {warnings}");
+    }
 }
 
 #[test]

@@ -3,19 +3,14 @@
 use crate::env::Env;
 use crate::extras::{Extras, Said};
 use crate::faults::Faults;
+use crate::frame::control_packet;
 use crate::link::Transmitter;
 use crate::outcome::DropReason;
 use crate::probe::port::PortMeter;
 use crate::tally::Tally;
 use crate::timers::{Name, Timers};
 use std::collections::VecDeque;
-use weir_core::{ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, Time};
-
-/// A control frame that carries `message`, which stands at `extra` in the side pool.
-pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
-    let size = u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented");
-    Packet { extra, size, ..bare(PacketKind::Control) }
-}
+use weir_core::{ControlMessage, Packet, PortId, Time};
 
 /// The frame of a message that a scheme sends by a port, counted, with the message in the side
 /// pool.
@@ -30,23 +25,6 @@ pub(crate) fn outgoing(
     port.control_sent += 1;
     let packet = control_packet(&said.message, 0);
     Packet { extra: extras.messages.put(said), ..packet }
-}
-
-/// A packet of no flow, for the neighbour or, as an order mark, for no node: it has no route.
-pub(crate) fn bare(kind: PacketKind) -> Packet {
-    Packet {
-        flow: FlowId::default(),
-        seq: 0,
-        dst: NodeId(u32::MAX),
-        wire_tag: 0,
-        extra: Packet::NO_EXTRA,
-        size: 0,
-        ingress: PortId(0),
-        kind,
-        priority: Priority::ALL[7],
-        flags: 0,
-        local_tag: 0,
-    }
 }
 
 /// A node that takes control frames: each has its effect after the response time of its link,
@@ -188,6 +166,7 @@ impl<K: Name> Responses<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weir_core::Priority;
     use weir_fc::TimerClass;
 
     const A: PortId = PortId(0);

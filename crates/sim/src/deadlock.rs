@@ -8,18 +8,14 @@
 //! cycle of such queues that has stood for long enough can never resolve itself: every member
 //! waits for the next.
 
-use crate::faults::Hold;
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
-use crate::standstill::Standstill;
+use crate::standstill::{CONFIRM, Standstill};
 use crate::switch::Switch;
 use crate::switch::waits::StuckQueue;
 use crate::world::World;
-use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, Time};
 use weir_fc::{IngressWait, PortQueue};
-
-/// How long a cycle must have stood still, and how long a silent network is listened to.
-pub(crate) const CONFIRM: Time = Time::from_ms(1);
 
 /// One waiting queue.
 #[derive(Clone, Copy, Debug)]
@@ -195,30 +191,9 @@ fn describe(world: &World<'_>, vertices: &[Vertex], members: &[usize]) -> Vec<St
         let Node::Switch(switch) = world.node(v.node) else {
             unreachable!("only queues of switches are vertices")
         };
-        Stuck { since: Some(v.since), ..describe_one(switch, &v.queue, waits_for) }
+        Stuck { since: Some(v.since), ..switch.stuck(&v.queue, waits_for) }
     };
     (0..members.len()).map(stuck).collect()
-}
-
-/// A queue of a switch that waits, with the control frame that may be the reason.
-pub(crate) fn describe_one(s: &Switch, q: &StuckQueue, waits_for: String) -> Stuck {
-    let PortQueue { port, queue } = q.at;
-    let hold = Hold { port, priority: q.priority, queue, since: q.since };
-    let flows: Vec<FlowId> = match s.faults.misheard {
-        true => s.queued(port.index(), queue.index()).map(|p| p.flow).collect(),
-        false => Vec::new(),
-    };
-    let lost = s.faults.reason(&hold, &flows).filter(|_| q.held);
-    Stuck {
-        node: s.id,
-        port,
-        queue,
-        priority: q.priority,
-        bytes: q.bytes,
-        since: q.since,
-        waits_for,
-        lost: lost.cloned(),
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) struct IntStack {
 pub(crate) struct Notes {
     /// How many hops there are: one more than fit if there were more.
     pub(crate) len: u8,
-    /// Whether it ends a message, which has the fields of an [`Envelope`].
+    /// Whether it ends a message, which has the fields of a [`MessageEnd`].
     ends: bool,
     /// The packet that it answers, or [`Notes::NONE`].
     answers: u32,
@@ -28,16 +28,17 @@ pub(crate) struct Notes {
 
 const _: () = assert!(size_of::<Notes>() == 32, "half a cache line");
 
-/// Which message of a job a packet ends.
+/// The message of a job that a packet ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Envelope {
+pub struct MessageEnd {
     /// The job, by its place in the plan.
-    pub(crate) job: u32,
+    pub job: u32,
     /// The rank that sends.
-    pub(crate) from: u32,
+    pub from: u32,
     /// The rank that receives.
-    pub(crate) to: u32,
-    pub(crate) tag: u64,
+    pub to: u32,
+    /// The tag of the message.
+    pub tag: u64,
 }
 
 impl Notes {
@@ -61,16 +62,16 @@ impl Notes {
 
     /// What the last packet of a message of a job ends.
     #[inline]
-    pub(crate) fn envelope(&self) -> Option<Envelope> {
+    pub(crate) fn ends(&self) -> Option<MessageEnd> {
         let Self { job, from, to, tag, .. } = *self;
-        self.ends.then_some(Envelope { job, from, to, tag })
+        self.ends.then_some(MessageEnd { job, from, to, tag })
     }
 
     /// It ends a message, or none.
     #[inline]
-    pub(crate) fn address(&mut self, envelope: Option<Envelope>) {
-        self.ends = envelope.is_some();
-        if let Some(Envelope { job, from, to, tag }) = envelope {
+    pub(crate) fn set_ends(&mut self, end: Option<MessageEnd>) {
+        self.ends = end.is_some();
+        if let Some(MessageEnd { job, from, to, tag }) = end {
             (self.job, self.from, self.to, self.tag) = (job, from, to, tag);
         }
     }

@@ -1,11 +1,10 @@
 //! Jobs as a whole: their ranks are spread over hosts, their records are put together here.
 
+use crate::alone;
 use crate::nic::Nic;
 use crate::nic::jobs::LocalRank;
 use crate::node::Node;
-use crate::outcome::{JobRecord, RankWait, Span, Stuck};
-use crate::report;
-use crate::run::StepEnd;
+use crate::outcome::{JobRecord, RankWait, Span, StepEnd, Stuck};
 use crate::shared::Shared;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -202,7 +201,7 @@ fn cost(shared: &Shared<'_>, from: NodeId, to: NodeId, bytes: Bytes) -> Option<C
         leaves: occupies(path.first()?),
         to: to.0,
         enters: occupies(path.last()?),
-        alone: report::lone_flow_time(shared, config, &path, bytes),
+        alone: alone::path_time(shared, config, &path, bytes),
         delay: Time::ZERO,
     })
 }

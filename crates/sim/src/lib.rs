@@ -52,6 +52,7 @@
 
 mod activity;
 mod agenda;
+mod alone;
 mod chain;
 pub mod config;
 mod control;
@@ -62,6 +63,7 @@ mod env;
 mod error;
 mod extras;
 mod faults;
+mod frame;
 mod jobs;
 mod limit;
 mod link;
@@ -86,7 +88,7 @@ mod world;
 
 pub use config::Config;
 pub use error::SimError;
-pub use outcome::{Finish, Outcome};
-pub use run::{Observer, Progress, StepEnd, run, run_prepared};
+pub use outcome::{Finish, Outcome, StepEnd};
+pub use run::{Observer, Progress, run, run_prepared};
 pub use shared::Prepared;
 pub use tree::HORIZON;

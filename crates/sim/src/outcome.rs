@@ -8,6 +8,7 @@ mod job;
 mod lengths;
 mod measurement;
 mod path;
+pub(crate) mod pieces;
 mod recording;
 mod samples;
 
@@ -18,7 +19,7 @@ pub use captured::CapturedFrame;
 pub use faulted::{Fate, FaultedFrame};
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
-pub use job::{IterationRecord, JobRecord, RankWait, Span};
+pub use job::{IterationRecord, JobRecord, RankWait, Span, StepEnd};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
@@ -279,62 +280,34 @@ pub struct TableStats {
     pub max: u64,
 }
 
-/// Why a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DropReason {
-    /// The switch's memory was full.
-    BufferFull,
-    /// The ingress had used up its share and its headroom.
-    HeadroomExceeded,
-    /// The scheme refused it.
-    Scheme,
-    /// Its egress queue was full: that of a pipelined switch, or one with a threshold.
-    EgressFull,
-    /// The route table knows no way to the destination.
-    NoRoute,
-    /// The link failed under it or was down.
-    LinkDown,
-    /// A bit was received wrong.
-    BitError,
-    /// The watchdog emptied or closed its queue.
-    Watchdog,
-    /// A fault of the scenario; only control frames are lost this way.
-    Fault,
-    /// It did not fit into the receive buffer of a slow host.
-    ReceiverFull,
+weir_core::words! {
+    /// Why a packet was lost.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum DropReason {
+        /// The switch's memory was full.
+        BufferFull = "buffer-full",
+        /// The ingress had used up its share and its headroom.
+        HeadroomExceeded = "headroom-exceeded",
+        /// The scheme refused it.
+        Scheme = "scheme",
+        /// Its egress queue was full: that of a pipelined switch, or one with a threshold.
+        EgressFull = "egress-full",
+        /// The route table knows no way to the destination.
+        NoRoute = "no-route",
+        /// The link failed under it or was down.
+        LinkDown = "link-down",
+        /// A bit was received wrong.
+        BitError = "bit-error",
+        /// The watchdog emptied or closed its queue.
+        Watchdog = "watchdog",
+        /// A fault of the scenario; only control frames are lost this way.
+        Fault = "fault",
+        /// It did not fit into the receive buffer of a slow host.
+        ReceiverFull = "receiver-full",
+    }
 }
 
 impl DropReason {
-    /// All reasons.
-    pub const ALL: [Self; 10] = [
-        Self::BufferFull,
-        Self::HeadroomExceeded,
-        Self::Scheme,
-        Self::EgressFull,
-        Self::NoRoute,
-        Self::LinkDown,
-        Self::BitError,
-        Self::Watchdog,
-        Self::Fault,
-        Self::ReceiverFull,
-    ];
-
-    /// How files and tables call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BufferFull => "buffer-full",
-            Self::HeadroomExceeded => "headroom-exceeded",
-            Self::Scheme => "scheme",
-            Self::EgressFull => "egress-full",
-            Self::NoRoute => "no-route",
-            Self::LinkDown => "link-down",
-            Self::BitError => "bit-error",
-            Self::Watchdog => "watchdog",
-            Self::Fault => "fault",
-            Self::ReceiverFull => "receiver-full",
-        }
-    }
-
     /// Whether losing a packet of a lossless class this way makes a run invalid. At a full egress
     /// queue packets are dropped because switch or scheme are set to.
     pub const fn breaks_losslessness(self) -> bool {

@@ -3,8 +3,9 @@
 //! Inside, what few packets carry is in a side pool of their thread. A [`Parcel`] has it with it,
 //! so it can be written to a log, or put into bytes and sent somewhere else.
 
-use crate::control::control_packet;
-use crate::extras::{self, Envelope, Extras, IntStack, Said};
+pub use crate::extras::MessageEnd;
+use crate::extras::{self, Extras, IntStack, Said};
+use crate::frame::control_packet;
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::{ControlMessage, Packet, PortId, Reason};
 
@@ -41,19 +42,6 @@ pub struct Notes {
     pub ends: Option<MessageEnd>,
 }
 
-/// The message of a job that a packet ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageEnd {
-    /// The job, by its place in the plan.
-    pub job: u32,
-    /// The rank that sends.
-    pub from: u32,
-    /// The rank that receives.
-    pub to: u32,
-    /// The tag of the message.
-    pub tag: u64,
-}
-
 impl Parcel {
     /// A packet and what it carries.
     pub fn new(packet: Packet, cargo: Cargo) -> Self {
@@ -88,12 +76,11 @@ impl From<IntStack> for Cargo {
     fn from(stack: IntStack) -> Self {
         let notes = stack.notes;
         let len = usize::from(notes.len);
-        let end = |Envelope { job, from, to, tag }| MessageEnd { job, from, to, tag };
         Self::Notes(Box::new(Notes {
             hops: stack.hops.get(..len).unwrap_or_default().to_vec(),
             too_many: len > MAX_HOPS,
             answers: notes.answers(),
-            ends: notes.envelope().map(end),
+            ends: notes.ends(),
         }))
     }
 }
@@ -105,11 +92,9 @@ impl From<Notes> for IntStack {
             *hop = given;
         }
         let len = if notes.too_many { MAX_HOPS + 1 } else { notes.hops.len().min(MAX_HOPS) } as u8;
-        let envelope =
-            notes.ends.map(|MessageEnd { job, from, to, tag }| Envelope { job, from, to, tag });
         let mut own = extras::Notes::EMPTY;
         own.len = len;
-        own.address(envelope);
+        own.set_ends(notes.ends);
         if let Some(seq) = notes.answers {
             own.answer(seq);
         }

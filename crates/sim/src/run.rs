@@ -7,7 +7,7 @@ use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::jobs;
 use crate::node::Node;
-use crate::outcome::{Finish, JobRecord, Outcome};
+use crate::outcome::{Finish, JobRecord, Outcome, StepEnd};
 use crate::report;
 use crate::shared::{Prepared, Shared};
 use crate::standstill;
@@ -40,17 +40,6 @@ pub struct Progress {
     pub steps: (u64, u64),
     /// The iteration of a job that ended last.
     pub last_step: Option<StepEnd>,
-}
-
-/// An iteration of a job that all its ranks have ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepEnd {
-    /// The job, by its place in the plan.
-    pub job: u32,
-    /// The iteration.
-    pub iteration: u32,
-    /// From the first rank that began it to the last that finished it.
-    pub time: Time,
 }
 
 /// Watches a run, and may stop it.

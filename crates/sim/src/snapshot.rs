@@ -1,5 +1,6 @@
 //! A look at a run that goes on: its flows and what was recorded so far.
 
+use crate::alone;
 use crate::node::Node;
 use crate::outcome::{Finish, Flows, Outcome, Recording};
 use crate::report;
@@ -38,7 +39,7 @@ impl World<'_> {
         nics().for_each(|nic| flows.add(nic.flow_records(self.now)));
         nics().for_each(|nic| nic.show_deliveries(&mut flows));
         for flow in flows.iter_mut() {
-            flow.ideal = report::ideal(self.shared, flow).into();
+            flow.ideal = alone::flow_time(self.shared, flow).into();
         }
         flows
     }

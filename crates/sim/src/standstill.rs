@@ -8,13 +8,15 @@
 //! limit.
 
 use crate::config::Config;
-use crate::deadlock::{CONFIRM, describe_one};
 use crate::jobs;
 use crate::node::Node;
 use crate::outcome::Stuck;
 use crate::world::World;
 use weir_core::{Bytes, FlowId, Rate, Time};
 use weir_net::Topology;
+
+/// How long a cycle must have stood still, and how long a silent network is listened to.
+pub(crate) const CONFIRM: Time = Time::from_ms(1);
 
 /// Looks for a standstill again and again.
 #[derive(Debug, Default)]
@@ -134,7 +136,7 @@ pub(crate) fn all_stuck(world: &World<'_>) -> Vec<Stuck> {
                         format!("a RESUME from {}", topology.name(peer))
                     }
                 };
-                stuck.push(describe_one(s, &q, waits_for));
+                stuck.push(s.stuck(&q, waits_for));
             }),
         }
     }

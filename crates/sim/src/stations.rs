@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::deadlock;
 use crate::engine::Part;
 use crate::engine::relay::Relay;
+pub use crate::engine::relay::{Crossed, Listener};
 use crate::env::Env;
 use crate::error::SimError;
 use crate::node::Node;
@@ -24,33 +25,11 @@ use crate::run::{GRID, Observer};
 use crate::shared::{Prepared, Shared};
 use crate::standstill;
 use crate::tree;
+pub use crate::world::Visitors;
 use crate::world::{Remains, World};
 use weir_core::{NodeId, PortId, Time};
 use weir_net::Topology;
 use weir_traffic::Traffic;
-
-/// A frame that a node has sent and its neighbour receives.
-#[derive(Clone, Copy, Debug)]
-pub struct Crossed<'a> {
-    /// Who sends it.
-    pub from: (NodeId, PortId),
-    /// Who receives it.
-    pub to: (NodeId, PortId),
-    /// When its last bit arrives.
-    pub at: Time,
-    /// What it is.
-    pub parcel: &'a Parcel,
-}
-
-/// Hears of every frame of a run. The frames of one wire come in order; those of different wires
-/// do not.
-pub trait Listener {
-    /// A frame crosses a link.
-    fn crosses(&mut self, frame: &Crossed<'_>);
-
-    /// The run is over: nodes have handled everything before `now`.
-    fn ends(&mut self, now: Time);
-}
 
 /// [`run_prepared`](crate::run_prepared) with a listener. Much slower, with the same outcome.
 pub fn run_logged(
@@ -120,15 +99,6 @@ pub struct Ended {
     /// Packets that no host of the run has sent and a node was given, and how many of them were
     /// taken from nodes: frames of other programs.
     pub visitors: Visitors,
-}
-
-/// Packets from outside of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Visitors {
-    /// Given to a node.
-    pub entered: u64,
-    /// Taken from a node.
-    pub left: u64,
 }
 
 impl Ended {

@@ -9,7 +9,7 @@ use crate::config::{
     Config, EcnConfig, Hop, IngressLimit, Reliability, ThresholdConfig, dynamic_headroom, headroom,
 };
 use weir_cc::tcp::EcnMode;
-use weir_core::{Bytes, NodeId, PortId, Rate};
+use weir_core::{Bytes, NodeId, Rate, Time};
 use weir_fc::{Cell, IngressBound, PortSetup, PortThresholds, Thresholds};
 use weir_net::{Link, Topology};
 
@@ -54,23 +54,15 @@ impl<'a> SwitchThresholds<'a> {
             ThresholdConfig::Static { xoff, .. } => Some(xoff),
             _ => None,
         };
-        let (shift, reserve, headroom) = match self.config.switch.thresholds {
+        let (shift, reserve) = match self.config.switch.thresholds {
             ThresholdConfig::Pool => return None,
             ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
                 return self.links(switch).filter_map(fixed).min();
             }
-            ThresholdConfig::Dynamic { shift, reserve, headroom, .. } => (shift, reserve, headroom),
+            ThresholdConfig::Dynamic { shift, reserve, .. } => (shift, reserve),
         };
-        let c = self.config;
-        let lossless = c.switch.lossless.len() as u64;
-        let set_aside = self.links(switch).map(|l| {
-            let auto = || dynamic_headroom(l.rate, l.delay, &self.hop(), &c.link);
-            let own = if c.switch.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
-            own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
-        });
-        let pool = c.switch.headroom_pool.unwrap_or_default().get();
-        let set_aside = set_aside.fold(pool, u64::saturating_add);
-        let shared = c.switch.buffer.get().saturating_sub(set_aside);
+        let set_aside = self.promised(switch);
+        let shared = self.config.switch.buffer.saturating_sub(set_aside).get();
         let of_port = |l: &Link| {
             let shift = self.alpha_shift(shift, l.rate);
             // alpha / (1 + alpha) is 1 / (1 + 2^shift), or 1 - 1 / (1 + 2^-shift)
@@ -90,14 +82,7 @@ impl<'a> SwitchThresholds<'a> {
 
     /// How the memory of a switch with these ports is divided.
     pub(crate) fn memory(&self, ports: &[PortSetup]) -> Thresholds {
-        let hop = self.hop();
-        let need = |p: &PortSetup| headroom(p.rate, p.delay, &hop, &self.config.link);
-        let fixed = |p: &PortSetup| match self.at(p.rate) {
-            ThresholdConfig::Static { xoff, xon, limit } => {
-                Some(PortThresholds { xoff, xon, limit: self.ingress_limit(limit, xoff, need(p)) })
-            }
-            _ => None,
-        };
+        let fixed = |p: &PortSetup| self.ingress(p.rate, p.delay);
         match self.config.switch.thresholds {
             ThresholdConfig::Pool => Thresholds::Pool,
             ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
@@ -109,7 +94,7 @@ impl<'a> SwitchThresholds<'a> {
                     resume_offset,
                     headroom: ports
                         .iter()
-                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(hop.stored())))
+                        .map(|p| headroom.unwrap_or_else(|| self.dynamic_headroom(p.rate, p.delay)))
                         .collect(),
                     shift: ports.iter().map(|p| self.alpha_shift(shift, p.rate)).collect(),
                 }
@@ -117,21 +102,86 @@ impl<'a> SwitchThresholds<'a> {
         }
     }
 
-    /// Most bytes of an ingress that needs `headroom` above `xoff`.
-    fn ingress_limit(&self, limit: IngressLimit, xoff: Bytes, headroom: Bytes) -> Bytes {
-        let (scheme, hop) = (&self.config.scheme, self.hop());
-        let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
-            (IngressLimit::Bytes(given), _) => return given,
-            (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
-            (IngressLimit::Lossless, IngressBound::Grants(granted)) => {
-                let wasted = |cell: Cell| cell.most(granted, hop.smallest, Bytes::ZERO);
-                return hop.cell.map_or(granted, wasted);
-            }
-            (IngressLimit::Lossless, IngressBound::Pauses) => 1,
-            (IngressLimit::Lossless, IngressBound::Slows) => 2,
+    /// Bytes that can still arrive by a link after the decision to pause it.
+    pub fn headroom(&self, rate: Rate, delay: Time) -> Bytes {
+        headroom(rate, delay, &self.hop(), &self.config.link)
+    }
+
+    fn dynamic_headroom(&self, rate: Rate, delay: Time) -> Bytes {
+        dynamic_headroom(rate, delay, &self.hop(), &self.config.link)
+    }
+
+    /// The thresholds of the ingress at an end of a link, where they are fixed.
+    pub fn ingress(&self, rate: Rate, delay: Time) -> Option<PortThresholds> {
+        let ThresholdConfig::Static { xoff, xon, limit } = self.at(rate) else { return None };
+        let limit = match limit {
+            IngressLimit::Bytes(given) => given,
+            IngressLimit::Unlimited => Bytes::MAX,
+            IngressLimit::Lossless => self.lossless_limit(xoff, rate, delay).unwrap_or(Bytes::MAX),
         };
-        let overshoot = (hop.stored() * frames).saturating_sub(Bytes::new(1));
-        xoff.saturating_add(overshoot).saturating_add(headroom)
+        Some(PortThresholds { xoff, xon, limit })
+    }
+
+    /// Most bytes that an ingress with this pause threshold holds if nothing is lost; `None` where
+    /// the scheme does not bound them.
+    pub fn lossless_limit(&self, xoff: Bytes, rate: Rate, delay: Time) -> Option<Bytes> {
+        let scheme = &self.config.scheme;
+        match (scheme.info.ingress_bound)(&scheme.values) {
+            IngressBound::Memory => None,
+            IngressBound::Grants(_) => self.granted(),
+            IngressBound::Pauses => Some(self.overshot(xoff, 1, rate, delay)),
+            IngressBound::Slows => Some(self.overshot(xoff, 2, rate, delay)),
+        }
+    }
+
+    /// The same under a scheme that pauses, whatever the scheme of the configuration is.
+    pub fn paused_limit(&self, xoff: Bytes, rate: Rate, delay: Time) -> Bytes {
+        self.overshot(xoff, 1, rate, delay)
+    }
+
+    /// What is stored when the packet that reaches `xoff` is the last of so many whole frames that
+    /// began below it, and the headroom is used up.
+    fn overshot(&self, xoff: Bytes, frames: u64, rate: Rate, delay: Time) -> Bytes {
+        let overshoot = (self.hop().stored() * frames).saturating_sub(Bytes::new(1));
+        xoff.saturating_add(overshoot).saturating_add(self.headroom(rate, delay))
+    }
+
+    /// The memory of what the scheme grants a neighbour, if it grants.
+    fn granted(&self) -> Option<Bytes> {
+        let (scheme, hop) = (&self.config.scheme, self.hop());
+        let IngressBound::Grants(granted) = (scheme.info.ingress_bound)(&scheme.values) else {
+            return None;
+        };
+        let wasted = |cell: Cell| cell.most(granted, hop.smallest, Bytes::ZERO);
+        Some(hop.cell.map_or(granted, wasted))
+    }
+
+    /// Most bytes that the ingress at an end of a link can hold; [`Bytes::MAX`] where only the
+    /// memory of the switch bounds them.
+    pub fn most(&self, link: &Link) -> Bytes {
+        let limit = self.ingress(link.rate, link.delay).map_or(Bytes::MAX, |t| t.limit);
+        self.granted().map_or(limit, |granted| granted.min(limit))
+    }
+
+    /// The memory of a switch that its lossless ingresses are promised: their limits where
+    /// thresholds are fixed, reserves and headroom where they are dynamic.
+    pub fn promised(&self, switch: NodeId) -> Bytes {
+        let c = &self.config.switch;
+        let each = self.links(switch).map(|l| match self.at(l.rate) {
+            ThresholdConfig::Static { limit: IngressLimit::Bytes(given), .. } => given,
+            ThresholdConfig::Static { xoff, .. } => {
+                self.lossless_limit(xoff, l.rate, l.delay).unwrap_or_default()
+            }
+            ThresholdConfig::Dynamic { reserve, headroom, .. } => {
+                let auto = || self.dynamic_headroom(l.rate, l.delay);
+                let own = if c.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
+                own.unwrap_or_else(auto).saturating_add(reserve)
+            }
+            ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => Bytes::ZERO,
+        });
+        let lossless = c.lossless.len() as u64;
+        let each = each.map(|bytes| bytes.get().saturating_mul(lossless));
+        Bytes::new(each.fold(c.headroom_pool.unwrap_or_default().get(), u64::saturating_add))
     }
 
     /// How the egress ports of a switch mark; `None` for not at all.
@@ -168,11 +218,6 @@ impl<'a> SwitchThresholds<'a> {
     /// Whether switches may mark data at all: TCP's is not ECN-capable where its ECN is off.
     fn is_ecn_capable(&self) -> bool {
         self.config.nic.reliability != Reliability::Tcp || self.config.tcp.ecn != EcnMode::Off
-    }
-
-    /// How one egress port marks.
-    pub fn marking_at(&self, switch: NodeId, port: PortId) -> Option<EcnConfig> {
-        self.marking(switch).get(port.index()).copied().flatten()
     }
 }
 

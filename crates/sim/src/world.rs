@@ -13,7 +13,6 @@ use crate::nic::jobs::Agent;
 use crate::node::Node;
 use crate::probe::Hears;
 use crate::shared::Shared;
-use crate::stations::Visitors;
 use crate::switch::Switch;
 use crate::threads::threads;
 use rustc_hash::FxHashMap;
@@ -235,4 +234,13 @@ pub(crate) struct Remains<'a> {
     pub(crate) now: Time,
     /// Packets from outside of the run.
     pub(crate) visitors: Visitors,
+}
+
+/// Packets from outside of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visitors {
+    /// Given to a node.
+    pub entered: u64,
+    /// Taken from a node.
+    pub left: u64,
 }

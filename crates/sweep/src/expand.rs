@@ -1,6 +1,6 @@
 //! From a grid to its points: a value for every parameter.
 
-use super::grid::{Grid, Parameter, Sample, Values};
+use super::grid::{Draw, Grid, Parameter, Sample, Values};
 use weir_core::rng::Stream;
 use weir_scenario::text::{Item, Span, Value};
 use weir_scenario::variant::Change;
@@ -8,7 +8,7 @@ use weir_scenario::variant::Change;
 /// How many points a grid has, without making them.
 pub fn count(grid: &Grid) -> u128 {
     match grid.sample {
-        Sample::Random { points, .. } | Sample::LatinHypercube { points, .. } => u128::from(points),
+        Sample::Drawn { points, .. } => u128::from(points),
         Sample::Grid => {
             let listed = grid.parameters.iter().map(|p| match &p.values {
                 Values::Listed(items) => items.len() as u128,
@@ -24,11 +24,13 @@ pub fn count(grid: &Grid) -> u128 {
 pub fn points(grid: &Grid) -> Vec<Vec<Item>> {
     match grid.sample {
         Sample::Grid => product(grid),
-        Sample::Random { points, seed } => {
+        Sample::Drawn { from: Draw::Anywhere, points, seed } => {
             let mut streams = streams(grid, seed);
             (0..points).map(|_| draw(grid, &mut streams, |_, stream| stream.unit())).collect()
         }
-        Sample::LatinHypercube { points, seed } => latin_hypercube(grid, points, seed),
+        Sample::Drawn { from: Draw::LatinHypercube, points, seed } => {
+            latin_hypercube(grid, points, seed)
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use weir_scenario::text::{
 };
 pub use weir_scenario::variant::Change;
 use weir_scenario::variant::{self, VariantSpec};
-use weir_scenario::{Fields, unknown_key};
+use weir_scenario::{At, Fields, unknown_key};
 
 /// What a parameter goes through.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,20 +61,24 @@ pub struct Parameter {
 pub enum Sample {
     /// All combinations.
     Grid,
-    /// Points drawn at random, each parameter by itself.
-    Random {
+    /// Points drawn at random.
+    Drawn {
+        /// From where.
+        from: Draw,
         /// How many.
         points: u64,
         /// Of the draw.
         seed: u64,
     },
+}
+
+/// From where points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// Anywhere, each parameter by itself.
+    Anywhere,
     /// As many strata per parameter as points, each used once, in random combination.
-    LatinHypercube {
-        /// How many.
-        points: u64,
-        /// Of the draw.
-        seed: u64,
-    },
+    LatinHypercube,
 }
 
 /// A grid file as read.
@@ -349,34 +353,25 @@ fn sample(f: &mut Fields<'_>, parameters: &[Parameter], points: bool) -> Sample 
     drawn.unwrap_or(Sample::Grid)
 }
 
-/// How points are drawn, before it is known how many.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Draw {
-    Grid,
-    Random,
-    LatinHypercube,
-}
-
 fn drawn(item: &Item, points: bool, out: &mut Diagnostics) -> Option<Sample> {
     let mut f = Fields::new(&SAMPLE, Some(item), out);
-    let kinds =
-        [("grid", Draw::Grid), ("random", Draw::Random), ("latin-hypercube", Draw::LatinHypercube)];
-    let kind = f.one_of("kind", kinds);
-    if kind.value == Draw::Grid {
-        return (kind.span.is_some() || !f.given("kind")).then_some(Sample::Grid);
-    }
+    let kinds = [
+        ("grid", None),
+        ("random", Some(Draw::Anywhere)),
+        ("latin-hypercube", Some(Draw::LatinHypercube)),
+    ];
+    let At { value: from, span } = f.one_of("kind", kinds);
+    let Some(from) = from else {
+        return (span.is_some() || !f.given("kind")).then_some(Sample::Grid);
+    };
     if points {
-        f.error("a sample is drawn from ranges: there are `[[point]]`s as well", kind.span, "");
+        f.error("a sample is drawn from ranges: there are `[[point]]`s as well", span, "");
     }
     if !f.given("points") {
-        f.error("a sample needs `points`: how many", kind.span, "");
+        f.error("a sample needs `points`: how many", span, "");
     }
     let (points, seed) = (f.whole("points").value, f.whole("seed").value);
-    Some(match kind.value {
-        Draw::Grid => Sample::Grid,
-        Draw::Random => Sample::Random { points, seed },
-        Draw::LatinHypercube => Sample::LatinHypercube { points, seed },
-    })
+    Some(Sample::Drawn { from, points, seed })
 }
 
 fn variants(f: &mut Fields<'_>) -> Vec<VariantSpec> {

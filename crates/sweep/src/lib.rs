@@ -34,6 +34,7 @@ pub mod worker;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use weir_results::metrics::Family;
+use weir_results::records::RecordsError;
 use weir_scenario::hash::sha256;
 
 /// Why a sweep cannot continue.
@@ -64,6 +65,15 @@ impl SweepError {
     /// A file that cannot be read or written.
     pub fn io(path: &Path, source: std::io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
+    }
+}
+
+impl From<RecordsError> for SweepError {
+    fn from(error: RecordsError) -> Self {
+        match error {
+            RecordsError::File { path, source } => Self::Io { path, source },
+            other => Self::Other(other.to_string()),
+        }
     }
 }
 

@@ -122,9 +122,10 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
 fn collect(table: &MergedTable, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
     let part = ["class", "sizes"].map(|name| table.column(name));
     let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();
-    type Part<'a> = [&'a str; 2];
-    let mut cells: Vec<(Vec<String>, Part<'_>, Vec<Moments>)> = Vec::new();
-    let mut known: std::collections::BTreeMap<(Vec<String>, Part<'_>), usize> = Default::default();
+    type ClassAndSizes<'a> = [&'a str; 2];
+    let mut cells: Vec<(Vec<String>, ClassAndSizes<'_>, Vec<Moments>)> = Vec::new();
+    let mut known: std::collections::BTreeMap<(Vec<String>, ClassAndSizes<'_>), usize> =
+        Default::default();
     for row in &table.rows {
         // variant, then parameters; scheme and cc go with the variant, the seed is averaged over
         let key = row[..1].iter().chain(&row[3..key_columns - 1]);

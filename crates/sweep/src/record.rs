@@ -14,29 +14,19 @@ use weir_results::metrics::Figures;
 use weir_results::starts::Starts;
 use weir_scenario::hash::crc32;
 
-/// How a run went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It has a result.
-    Ok,
-    /// It has a result that breaks a promise: a lossless scheme lost packets.
-    Invalid,
-    /// It has none: the run stopped with an error.
-    Failed,
-    /// Failures up to this attempt are to be forgotten.
-    Retry,
-}
-
-impl Status {
-    /// How tables call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Invalid => "invalid",
-            Self::Failed => "failed",
-            Self::Retry => "retry",
-        }
+weir_core::words! {
+    /// How a run went.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status {
+        /// It has a result.
+        Ok = "ok",
+        /// It has a result that breaks a promise: a lossless scheme lost packets.
+        Invalid = "invalid",
+        /// It has none: the run stopped with an error.
+        Failed = "failed",
+        /// Failures up to this attempt are to be forgotten.
+        Retry = "retry",
     }
 }
 

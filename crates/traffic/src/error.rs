@@ -1,6 +1,6 @@
 //! What can be wrong with a traffic plan.
 
-use crate::size::UnknownTable;
+use crate::flow::MAX_CLASSES;
 use thiserror::Error;
 use weir_core::NodeId;
 use weir_core::param::{ParamError, hint};
@@ -118,7 +118,7 @@ pub enum TrafficError {
         message: String,
     },
     /// More classes than a label can tell apart.
-    #[error("class `{name}` exceeds the limit of {} classes", crate::plan::MAX_CLASSES)]
+    #[error("class `{name}` exceeds the limit of {} classes", MAX_CLASSES)]
     TooManyClasses {
         /// The class that found no place.
         name: String,
@@ -126,6 +126,19 @@ pub enum TrafficError {
     /// A plan whose flows never end was asked for all of them.
     #[error("the traffic never ends: give the plan a time until which flows start")]
     Endless,
+}
+
+/// A name that no table has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no size table `{name}`{}: the tables are {}",
+    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), known.join(", "))]
+pub struct UnknownTable {
+    /// What was asked for.
+    pub name: String,
+    /// The table that was probably meant.
+    pub nearest: Option<&'static str>,
+    /// All tables.
+    pub known: Vec<&'static str>,
 }
 
 impl TrafficError {

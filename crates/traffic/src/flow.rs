@@ -1,7 +1,10 @@
-//! One message, its identity, and the fingerprint of a set of messages.
+//! One message, its ends, its identity, and the fingerprint of a set of messages.
 
 use weir_core::rng::mix;
 use weir_core::{Bytes, ClassId, FlowId, NodeId, Priority, Rate, Time};
+
+/// The most classes of a plan: they are told apart in tables and figures that people read.
+pub const MAX_CLASSES: usize = 1000;
 
 /// What a constant-rate source does with what it produces while flow control holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,6 +14,24 @@ pub enum WhileHeld {
     Backlog,
     /// Throw it away, as a real-time source would.
     Discard,
+}
+
+/// A sender, a receiver, and the way between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// The host that sends.
+    pub src: NodeId,
+    /// The host that receives.
+    pub dst: NodeId,
+    /// Index into the scenario's static paths; `None` leaves it to routing.
+    pub path: Option<u32>,
+}
+
+impl Pair {
+    /// A pair whose way is left to routing.
+    pub const fn new(src: NodeId, dst: NodeId) -> Self {
+        Self { src, dst, path: None }
+    }
 }
 
 /// One message from one host to another.

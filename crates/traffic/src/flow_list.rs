@@ -19,8 +19,7 @@
 //! What [`write_flows`] writes, [`read_flows`] reads back to the same traffic.
 
 use crate::error::TrafficError;
-use crate::flow::{FlowSpec, WhileHeld};
-use crate::plan::MAX_CLASSES;
+use crate::flow::{FlowSpec, MAX_CLASSES, WhileHeld};
 use crate::text::{FromText, shorten};
 use std::io::{self, Read, Write};
 use thiserror::Error;

@@ -42,6 +42,8 @@ pub mod error;
 pub mod fabric;
 pub mod flow;
 pub mod flow_list;
+#[cfg(test)]
+mod for_tests;
 pub mod hosts;
 pub mod job;
 pub mod load;
@@ -49,8 +51,6 @@ pub mod params;
 pub mod pattern;
 pub mod plan;
 pub mod size;
-#[cfg(test)]
-mod testing;
 pub mod text;
 
 pub use arrival::Arrival;

@@ -4,7 +4,7 @@
 //! defaults used, because the [`Reader`] parses that very text when nothing was given.
 
 use crate::error::TrafficError;
-use crate::pattern::Pair;
+use crate::flow::Pair;
 use crate::size::{SizeTable, Sizes, builtin_table};
 use std::collections::{BTreeMap, BTreeSet};
 use weir_core::param::word;

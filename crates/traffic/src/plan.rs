@@ -3,7 +3,7 @@
 use crate::catalogue;
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
-use crate::flow::{FlowSource, FlowSpec, TrafficHash};
+use crate::flow::{FlowSource, FlowSpec, MAX_CLASSES, TrafficHash};
 use crate::job::Job;
 use crate::load::Offered;
 use crate::params::{Names, Params};
@@ -212,9 +212,6 @@ impl Traffic {
     }
 }
 
-/// The most classes of a plan: they are told apart in tables and figures that people read.
-pub const MAX_CLASSES: usize = 1000;
-
 /// The position of `name` among `classes`, to which it is added if it is new.
 fn intern(classes: &mut Vec<String>, name: &str) -> Result<ClassId, TrafficError> {
     let at = match classes.iter().position(|c| c == name) {
@@ -329,8 +326,8 @@ impl fmt::Debug for HostFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::fabric;
     use crate::pattern::list::List;
-    use crate::testing::fabric;
     use std::cell::Cell;
     use weir_core::Bytes;
 

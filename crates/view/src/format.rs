@@ -8,7 +8,7 @@
 //! numbers have their lowest byte first. The same recording is always the same bytes.
 
 use crate::header::Header;
-use crate::timeline::{Column, Kind, Packed, Table, Timeline};
+use crate::timeline::{Column, Kind, Packed, Timeline, TimelineTable};
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
 };
@@ -178,13 +178,13 @@ pub fn decode(file: &[u8]) -> Result<Timeline, FormatError> {
                 return Err(damaged(format!("{} is cut off", place())));
             };
             rest = more;
-            let kind = Kind::of(&column.kind)
+            let kind = Kind::named(&column.kind)
                 .ok_or_else(|| damaged(format!("{} has type `{}`", place(), column.kind)))?;
             let values = read_column(kind, section.rows, bytes)
                 .ok_or_else(|| damaged(format!("{} has not {} rows", place(), section.rows)))?;
             columns.push(Column { name: column.name, kind, values });
         }
-        tables.push(Table { name: section.name, columns });
+        tables.push(TimelineTable { name: section.name, columns });
     }
     let timeline = Timeline { header, tables };
     check(&timeline)?;
@@ -193,7 +193,7 @@ pub fn decode(file: &[u8]) -> Result<Timeline, FormatError> {
 
 /// Some column has a byte or more for each row, so that few bytes cannot ask for much memory.
 fn bounded(section: &SectionHead) -> Result<(), FormatError> {
-    let plain = |c: &&ColumnHead| Kind::of(&c.kind).is_some_and(Kind::is_plain);
+    let plain = |c: &&ColumnHead| Kind::named(&c.kind).is_some_and(Kind::is_plain);
     let most = section.columns.iter().filter(plain).map(|c| c.bytes).max().unwrap_or(0);
     if section.rows <= most {
         return Ok(());

@@ -31,7 +31,7 @@ pub use record::{Limit, POLL, Recorded, polls, record};
 pub use serve::{serve, token};
 pub use site::{Answer, Site};
 pub use slice::{Slice, SliceError};
-pub use timeline::{Column, Kind, Table, Timeline};
+pub use timeline::{Column, Kind, Timeline, TimelineTable};
 
 /// The name of a recording in a directory of results.
 pub const FILE: &str = "timeline.weir";

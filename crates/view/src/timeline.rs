@@ -3,39 +3,26 @@
 use crate::header::Header;
 use weir_core::packed::{Runs, Sparse, Varints, write_varint, zigzag};
 
-/// How a column is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// One byte.
-    U8,
-    /// Four bytes, the lowest first.
-    U32,
-    /// Seven bits per byte, the lowest first; the eighth is set in all bytes but the last.
-    Varint,
-    /// The same, of the differences to the row before, with the sign in the lowest bit.
-    Delta,
-    /// How often the same difference to the row before comes, and the difference.
-    Runs,
-    /// How many zeros come before a value, and the value.
-    Sparse,
+weir_core::words! {
+    /// How a column is written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// One byte.
+        U8 = "u8",
+        /// Four bytes, the lowest first.
+        U32 = "u32",
+        /// Seven bits per byte, the lowest first; the eighth is set in all bytes but the last.
+        Varint = "varint",
+        /// The same, of the differences to the row before, with the sign in the lowest bit.
+        Delta = "delta",
+        /// How often the same difference to the row before comes, and the difference.
+        Runs = "runs",
+        /// How many zeros come before a value, and the value.
+        Sparse = "sparse",
+    }
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::U8, Self::U32, Self::Varint, Self::Delta, Self::Runs, Self::Sparse];
-
-    /// How a header calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::U8 => "u8",
-            Self::U32 => "u32",
-            Self::Varint => "varint",
-            Self::Delta => "delta",
-            Self::Runs => "runs",
-            Self::Sparse => "sparse",
-        }
-    }
-
     /// The bytes of a column.
     pub(crate) fn write(self, values: &[u64], to: &mut Vec<u8>) {
         // references and numbers of kinds; a larger one is a mistake of the caller
@@ -70,11 +57,6 @@ impl Kind {
     pub(crate) const fn is_plain(self) -> bool {
         !matches!(self, Self::Runs | Self::Sparse)
     }
-
-    /// The kind with this name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|k| k.name() == name)
-    }
 }
 
 /// One column of a table.
@@ -89,7 +71,7 @@ pub struct Column {
 }
 
 /// A section as it stands in a file. One of millions of rows is written as it is found: as a
-/// [`Table`] it would take several times as much memory.
+/// [`TimelineTable`] it would take several times as much memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
     pub(crate) name: &'static str,
@@ -121,14 +103,14 @@ impl PackedColumn {
 
 /// A section of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct TimelineTable {
     /// Its name.
     pub name: String,
     /// Its columns, all of the same length.
     pub columns: Vec<Column>,
 }
 
-impl Table {
+impl TimelineTable {
     /// A table without rows.
     pub fn new(name: &str, columns: &[(&str, Kind)]) -> Self {
         Self::with_capacity(name, columns, 0)
@@ -191,17 +173,17 @@ pub struct Timeline {
     /// What it says of itself.
     pub header: Header,
     /// Its sections; a reader leaves those alone that it does not know.
-    pub tables: Vec<Table>,
+    pub tables: Vec<TimelineTable>,
 }
 
 impl Timeline {
     /// The section of this name.
-    pub fn table(&self, name: &str) -> Option<&Table> {
+    pub fn table(&self, name: &str) -> Option<&TimelineTable> {
         self.tables.iter().find(|t| t.name == name)
     }
 
     /// The same, to be changed.
-    pub fn table_mut(&mut self, name: &str) -> Option<&mut Table> {
+    pub fn table_mut(&mut self, name: &str) -> Option<&mut TimelineTable> {
         self.tables.iter_mut().find(|t| t.name == name)
     }
 

@@ -6,8 +6,8 @@ use weir_scenario::{Experiment, Files};
 use weir_sim::config::EngineConfig;
 use weir_sim::probe::RecordConfig;
 use weir_view::{
-    FormatError, Kind, Limit, POLL, Slice, SliceError, Table, Timeline, decode, encode, perfetto,
-    polls, record,
+    FormatError, Kind, Limit, POLL, Slice, SliceError, Timeline, TimelineTable, decode, encode,
+    perfetto, polls, record,
 };
 
 /// A built-in scenario that records.
@@ -135,7 +135,7 @@ fn what_is_written_is_read_back() {
         ("e", Kind::Runs),
         ("f", Kind::Sparse),
     ];
-    let mut table = Table::new("numbers", &kinds);
+    let mut table = TimelineTable::new("numbers", &kinds);
     let mut state = 1u64;
     for i in 0..500u32 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(u64::from(i));
@@ -242,7 +242,7 @@ fn a_section_of_nothing_but_promises_is_refused() {
     for kind in [Kind::Runs, Kind::Sparse] {
         let mut all = Timeline::default();
         all.header.window_ps = 7;
-        let mut table = Table::new("numbers", &[("a", kind)]);
+        let mut table = TimelineTable::new("numbers", &[("a", kind)]);
         (0..100).for_each(|_| table.push([0]));
         all.tables.push(table);
         let error = decode(&encode(&all)).expect_err("it is refused").to_string();
@@ -261,11 +261,11 @@ fn a_slice_counts_what_it_leaves_out() {
     };
     let part = slice.cut(&whole).expect("it can be cut");
     for table in ["pauses", "samples", "rates", "polls", "holds", "paths"] {
-        let rows = |t: &Timeline| t.table(table).map_or(0, Table::rows) as u64;
+        let rows = |t: &Timeline| t.table(table).map_or(0, TimelineTable::rows) as u64;
         let left_out = part.header.left_out.get(&format!("slice_{table}")).copied().unwrap_or(0);
         assert_eq!(rows(&part) + left_out, rows(&whole), "{table}");
     }
-    assert!(part.table("samples").map_or(0, Table::rows) > 100);
+    assert!(part.table("samples").map_or(0, TimelineTable::rows) > 100);
     let windows = part.column("samples", "window");
     assert!(windows.iter().all(|w| (100..200).contains(w)), "{windows:?}");
     // parents come along, so that references lead somewhere
@@ -299,7 +299,7 @@ fn polled_counters_hide_how_long_pauses_last() {
     let mut t = Timeline::default();
     t.header.window_ps = 1_000_000;
     let columns = ["from", "to", "port", "by"].map(|name| (name, Kind::Varint));
-    let mut pauses = Table::new("pauses", &columns);
+    let mut pauses = TimelineTable::new("pauses", &columns);
     let us = 1_000_000;
     pauses.push([0, 3 * us, 1, 2]);
     pauses.push([5 * us, 10 * us, 1, 2]);
@@ -420,7 +420,7 @@ fn a_trace_has_ports_flows_and_arrows_from_pauses_to_stops() {
     let mut from = events.from.clone();
     from.sort_unstable();
     assert_eq!(from, sorted, "every arrow has two ends");
-    assert_eq!(sorted.len(), t.table("pauses").map_or(0, Table::rows));
+    assert_eq!(sorted.len(), t.table("pauses").map_or(0, TimelineTable::rows));
     // in the order of time, and no slice ends that has not begun
     let mut open = std::collections::BTreeMap::new();
     let mut last = 0;

@@ -4,7 +4,7 @@ use crate::WireError;
 use crate::bfc::{self, BfcBitmap, BfcBitmapView, BfcQueue, BfcQueueView};
 use crate::bytes::at_least;
 use crate::cim::{Cim, CimView};
-use crate::ethernet::{Ethernet, EthernetView, FCS_LEN, MIN_LEN, ethertype};
+use crate::ethernet::{Ethernet, EthernetView, MIN_LEN, ethertype};
 use crate::ffc::BackPressure;
 use crate::flowsail::{self, FlowSail, FlowSailView};
 use crate::ipv4::{Ipv4, Ipv4View, protocol};
@@ -90,12 +90,6 @@ impl Frame {
         self.body.emit(&mut out)?;
         out.resize(out.len().max(MIN_LEN), 0);
         Ok(out)
-    }
-
-    /// Bytes of the frame, FCS included, preamble and gap excluded: what the simulator calls its
-    /// size.
-    pub fn frame_len(&self) -> Result<usize, WireError> {
-        Ok(self.emit()?.len() + FCS_LEN)
     }
 }
 

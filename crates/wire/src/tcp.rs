@@ -11,18 +11,12 @@ pub const MAX_OPTIONS: usize = 15 * 4 - HEADER_LEN;
 
 /// Bits of [`Tcp::flags`].
 pub mod flag {
-    /// No more data from the sender.
-    pub const FIN: u8 = 1;
     /// Opens a connection.
     pub const SYN: u8 = 2;
-    /// Aborts a connection.
-    pub const RST: u8 = 4;
     /// Hand the data to the application.
     pub const PSH: u8 = 8;
     /// The acknowledgement number is valid.
     pub const ACK: u8 = 16;
-    /// The urgent pointer is valid.
-    pub const URG: u8 = 32;
     /// Echoes congestion experienced (RFC 3168).
     pub const ECE: u8 = 64;
     /// The sender has reduced its window (RFC 3168).

@@ -124,7 +124,7 @@ impl CongestionControl for DcqcnOnDemand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::path_100g;
+    use crate::for_tests::path_100g;
     use std::collections::BTreeMap;
     use weir_core::rng::mix;
 

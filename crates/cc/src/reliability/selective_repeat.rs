@@ -118,11 +118,6 @@ impl Config {
             reorder: 0,
         }
     }
-
-    /// The values of the ConWeave simulator: 454 us and 1350 us.
-    pub const fn conweave(cap: u64) -> Self {
-        Self { rto_low: Time::from_us(454), rto_high: Time::from_us(1350), ..Self::paper(cap) }
-    }
 }
 
 /// Recovery from a loss.

@@ -1,34 +1,38 @@
 //! What can be set about TCP.
 
-use crate::params::{params, words};
+use crate::params::{params, worded};
 use std::num::NonZeroU32;
 use weir_core::param::Kind;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Time, words};
 
-/// How ECN marks are echoed and answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnMode {
-    /// Data is not ECN-capable; marks are ignored.
-    Off,
-    /// RFC 3168: marks are echoed until the sender says that it has reacted; it halves its window.
-    Rfc3168,
-    /// DCTCP (RFC 8257): marks are echoed exactly; the window is cut by the marked fraction.
-    Dctcp,
+words! {
+    /// How ECN marks are echoed and answered.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum EcnMode {
+        /// Data is not ECN-capable; marks are ignored.
+        Off = "off",
+        /// RFC 3168: marks are echoed until the sender says that it has reacted; it halves its
+        /// window.
+        Rfc3168 = "rfc3168",
+        /// DCTCP (RFC 8257): marks are echoed exactly; the window is cut by the marked fraction.
+        Dctcp = "dctcp",
+    }
 }
 
-/// How a connection is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// Data is sent at once.
-    None,
-    /// Data is sent one base round-trip time after the start: a handshake without its packets.
-    Delay,
-    /// A SYN is sent and data follows its SYN-ACK.
-    Packets,
+words! {
+    /// How a connection is opened.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Handshake {
+        /// Data is sent at once.
+        None = "none",
+        /// Data is sent one base round-trip time after the start: a handshake without its packets.
+        Delay = "delay",
+        /// A SYN is sent and data follows its SYN-ACK.
+        Packets = "packets",
+    }
 }
 
-words!(EcnMode: "off" => Off, "rfc3168" => Rfc3168, "dctcp" => Dctcp);
-words!(Handshake: "none" => None, "delay" => Delay, "packets" => Packets);
+worded!(EcnMode, Handshake);
 
 const AT_LEAST_ONE: Kind = Kind::Whole { min: 1, max: u32::MAX as u64 };
 const ONE_OR_OFF: Kind = Kind::WholeOr { min: 1, max: u32::MAX as u64, words: &["off"] };

@@ -1,7 +1,7 @@
 //! `--fail-if`: when a change is not to be made.
 
 use super::{Diff, FigureDiff, Verdict};
-use crate::condition::{Comparison, divide};
+use crate::condition::{Operator, divide};
 use weir_core::{format, nearest};
 use weir_stats::ALPHA;
 
@@ -22,7 +22,7 @@ enum Rule {
     /// Worse by anything.
     Worse,
     /// The second side's mean is so compared with a value.
-    Value(Comparison, f64),
+    Value(Operator, f64),
 }
 
 /// How conditions are written.
@@ -37,14 +37,14 @@ impl FailIf {
             Some((figure, "")) => (figure, None),
             Some((figure, rest)) => (figure, Some(rest)),
             None => {
-                let (figure, comparison, value) =
+                let (figure, operator, value) =
                     divide(text).map_err(|_| format!("`{text}` is not a condition: {SYNTAX}"))?;
                 let (class, name, unit) = find(figure)?;
                 let value = match value.parse::<f64>() {
                     Ok(0.0) => 0.0,
                     _ => unit.read(value).map_err(|why| format!("`{text}`: {why}"))?,
                 };
-                let rule = Rule::Value(comparison, value);
+                let rule = Rule::Value(operator, value);
                 return Ok(Self { text: text.to_owned(), class, name, rule });
             }
         };
@@ -81,9 +81,7 @@ impl FailIf {
             |x: Option<f64>| x.map_or_else(|| "none".into(), |x| format::quantity(row.unit, x));
         let [before, after] = row.means.map(shown);
         let fails = match self.rule {
-            Rule::Value(comparison, value) => {
-                row.means[1].is_none_or(|x| comparison.holds(x, value))
-            }
+            Rule::Value(operator, value) => row.means[1].is_none_or(|x| operator.holds(x, value)),
             Rule::Worse => is_worse(row, 0.0),
             Rule::WorseBy(share) => is_worse(row, share),
         };

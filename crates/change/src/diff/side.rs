@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use weir_core::{NodeId, PortId};
+use weir_results::records::{Records, RecordsError, Row};
 use weir_results::run::Run;
 use weir_scenario::resolve::Base;
 use weir_scenario::{Experiment, Variant};
@@ -267,27 +268,19 @@ fn read_summary(
     Ok(schemes)
 }
 
-/// A line of a table by the names of its columns.
-struct CsvLine<'a> {
-    record: &'a csv::StringRecord,
-    columns: &'a BTreeMap<String, usize>,
+/// What stands in a column, empty where there is none.
+fn text<'a>(row: &'a Row, column: &str) -> &'a str {
+    row.optional(column).unwrap_or_default()
 }
 
-impl CsvLine<'_> {
-    fn text(&self, name: &str) -> &str {
-        let at = self.columns.get(name);
-        at.and_then(|&i| self.record.get(i)).unwrap_or_default()
-    }
+fn number(row: &Row, column: &str) -> Option<f64> {
+    text(row, column).parse().ok()
+}
 
-    fn number(&self, name: &str) -> Option<f64> {
-        self.text(name).parse().ok()
-    }
-
-    /// `3:11 4:2`: the sum over priorities.
-    fn by_priority(&self, name: &str) -> u64 {
-        let parts = self.text(name).split_whitespace();
-        parts.filter_map(|p| p.rsplit_once(':')?.1.parse::<u64>().ok()).sum()
-    }
+/// `3:11 4:2`: the sum over priorities.
+fn by_priority(row: &Row, column: &str) -> u64 {
+    let parts = text(row, column).split_whitespace();
+    parts.filter_map(|p| p.rsplit_once(':')?.1.parse::<u64>().ok()).sum()
 }
 
 fn read_tables(
@@ -296,26 +289,26 @@ fn read_tables(
 ) -> Result<(), SideError> {
     each_line(directory, "flows.csv", rows, |run, line| {
         run.flows.push(FlowFacts {
-            id: line.text("flow").to_owned(),
-            class: line.text("class").to_owned(),
-            ends: ["src", "dst"].map(|end| line.text(end).to_owned()),
-            fct: line.number("fct_ps"),
+            id: text(line, "flow").to_owned(),
+            class: text(line, "class").to_owned(),
+            ends: ["src", "dst"].map(|end| text(line, end).to_owned()),
+            fct: number(line, "fct_ps"),
             // of whole picoseconds rather than of the rounded column, as in a run
-            slowdown: line.number("fct_ps").zip(line.number("ideal_ps")).map(|(x, y)| x / y),
-            finite: !line.text("size").is_empty(),
-            lost: line.number("lost").unwrap_or(0.0) as u64,
+            slowdown: number(line, "fct_ps").zip(number(line, "ideal_ps")).map(|(x, y)| x / y),
+            finite: !text(line, "size").is_empty(),
+            lost: number(line, "lost").unwrap_or(0.0) as u64,
         });
     })?;
     each_line(directory, "ports.csv", rows, |run, line| {
         run.ports.push(PortFacts {
-            name: line.text("port").to_owned(),
-            dropped: line.number("dropped").unwrap_or(0.0) as u64,
-            pauses: line.by_priority("pauses_sent"),
-            held: line.by_priority("held_ps"),
+            name: text(line, "port").to_owned(),
+            dropped: number(line, "dropped").unwrap_or(0.0) as u64,
+            pauses: by_priority(line, "pauses_sent"),
+            held: by_priority(line, "held_ps"),
         });
     })?;
     each_line(directory, "victims.csv", rows, |run, line| {
-        run.victims.insert(line.text("flow").to_owned());
+        run.victims.insert(text(line, "flow").to_owned());
     })
 }
 
@@ -323,19 +316,19 @@ fn each_line(
     directory: &Path,
     name: &str,
     rows: &mut BTreeMap<(String, u64), Facts>,
-    mut add: impl FnMut(&mut Facts, &CsvLine<'_>),
+    mut add: impl FnMut(&mut Facts, &Row),
 ) -> Result<(), SideError> {
     let file = directory.join(name);
-    let mut reader = csv::Reader::from_path(&file).map_err(|e| fail(&file, e))?;
-    let header = reader.headers().map_err(|e| fail(&file, e))?;
-    let columns: BTreeMap<String, usize> =
-        header.iter().enumerate().map(|(i, name)| (name.to_owned(), i)).collect();
-    for record in reader.records() {
-        let record = record.map_err(|e| fail(&file, e))?;
-        let line = CsvLine { record: &record, columns: &columns };
-        let seed = line.text("seed").parse().unwrap_or(0);
-        if let Some(run) = rows.get_mut(&(line.text("variant").to_owned(), seed)) {
-            add(run, &line);
+    let wrong = |e: RecordsError| match e {
+        RecordsError::File { source, .. } => fail(&file, source),
+        RecordsError::Form { why, .. } => fail(&file, why),
+        other => fail(&file, other),
+    };
+    for row in Records::open(&file).map_err(wrong)? {
+        let row = row.map_err(wrong)?;
+        let seed = text(&row, "seed").parse().unwrap_or(0);
+        if let Some(run) = rows.get_mut(&(text(&row, "variant").to_owned(), seed)) {
+            add(run, &row);
         }
     }
     Ok(())

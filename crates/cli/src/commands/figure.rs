@@ -1,7 +1,7 @@
 //! `weir compare --figure`: one figure as a file.
 
 use super::outputs::{keep_inputs, writable};
-use crate::args::{FigureArgs, FigureFormat, FigureSize};
+use crate::args::FigureArgs;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::io::Write;
@@ -41,18 +41,8 @@ impl Wanted {
         let Some(name) = args.figure.clone() else { return Ok(None) };
         let e = &*lineup.base;
         figures::check(&name, lineup).map_err(anyhow::Error::msg)?;
-        let told = args.format.map(|f| match f {
-            FigureFormat::Pdf => Format::Pdf,
-            FigureFormat::Svg => Format::Svg,
-            FigureFormat::Png => Format::Png,
-            FigureFormat::Csv => Format::Csv,
-        });
-        let format = format(told, args.output.as_deref())?;
-        let size = match args.size {
-            FigureSize::Column => Size::Column,
-            FigureSize::Wide => Size::Wide,
-            FigureSize::Page => Size::Page,
-        };
+        let format = format(args.format, args.output.as_deref())?;
+        let size = args.size;
         let file = match &args.output {
             Some(path) if path.as_os_str() == "-" => None,
             Some(path) => Some(path.clone()),
@@ -61,7 +51,7 @@ impl Wanted {
                 let plain =
                     |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
                 let scenario: String = e.scenario.name.chars().map(plain).collect();
-                Some(format!("{scenario}-{name}.{}", format.ending()).into())
+                Some(format!("{scenario}-{name}.{}", format.name()).into())
             }
         };
         if let Some(file) = &file {
@@ -94,17 +84,17 @@ impl Wanted {
 /// The format that was named, or that of the file name; they must not contradict each other.
 fn format(told: Option<Format>, output: Option<&Path>) -> anyhow::Result<Format> {
     let ending = output.and_then(Path::extension).map(|e| e.to_string_lossy().to_lowercase());
-    let known = |e: &String| Format::ALL.into_iter().find(|f| f.ending() == e);
+    let known = |e: &String| Format::named(e);
     match (told, ending.as_ref().and_then(known), ending) {
         (Some(told), Some(named), _) if told != named => bail!(
             "--format {} and a file name that ends in .{} contradict each other",
-            told.ending(),
-            named.ending()
+            told.name(),
+            named.name()
         ),
         (Some(format), ..) | (None, Some(format), _) => Ok(format),
         (None, None, None) => Ok(Format::Svg),
         (None, None, Some(ending)) => {
-            let all: Vec<&str> = Format::ALL.iter().map(|f| f.ending()).collect();
+            let all = Format::ALL.map(Format::name);
             bail!("`.{ending}` is not a format of figures: choose one of {}", all.join(", "))
         }
     }

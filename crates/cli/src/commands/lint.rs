@@ -6,9 +6,10 @@ mod subject;
 
 use super::outputs::{keep_inputs, writable};
 use crate::Status;
+use crate::args::words;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use report::{Cure, Example, FailureReport, Report, State};
 use std::path::PathBuf;
 use subject::Subject;
@@ -42,8 +43,9 @@ pub(crate) struct Lint {
     #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
     pub failures: u8,
     /// How the network routes, also around failures; default: as the scenario says
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "fib")]
-    pub routing: Option<RoutingArg>,
+    #[arg(long, value_name = "HOW", conflicts_with = "fib")]
+    #[arg(value_parser = words::one_of(Rerouting::ALL))]
+    pub routing: Option<Rerouting>,
     /// Check dumped forwarding tables instead of computed ones: a directory with a file per switch
     #[arg(long, value_name = "DIR")]
     pub fib: Option<PathBuf>,
@@ -63,27 +65,6 @@ pub(crate) struct Lint {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
-}
-
-/// How a network routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RoutingArg {
-    /// Shortest paths of what is left.
-    Ecmp,
-    /// Up-down paths of what is left.
-    UpDown,
-    /// Shortest paths as before a failure; a switch without a way sends to a neighbour with one.
-    Bounce,
-}
-
-impl RoutingArg {
-    const fn rerouting(self) -> Rerouting {
-        match self {
-            Self::Ecmp => Rerouting::Shortest,
-            Self::UpDown => Rerouting::UpDown,
-            Self::Bounce => Rerouting::Bounce,
-        }
-    }
 }
 
 /// How many sets of failed links are shown with their cycles.

@@ -1,10 +1,9 @@
 //! Commands that list what there is.
 
 use crate::Status;
-use crate::args::{Cli, Completions, Generate, Man, Named};
+use crate::args::{Completions, Generate, Man, Named};
 use crate::terminal::{Terminal, print};
 use anyhow::bail;
-use clap::CommandFactory;
 use serde_json::json;
 use weir_net::nearest;
 use weir_results::listing;
@@ -144,18 +143,17 @@ pub(crate) fn generate(what: Generate) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// `weir completions`.
-pub(crate) fn completions(args: &Completions) -> anyhow::Result<Status> {
+/// `weir completions`, of all commands.
+pub(crate) fn completions(args: &Completions, mut all: clap::Command) -> anyhow::Result<Status> {
     // to memory first: the generator takes every failure to write for a bug
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "weir", &mut text);
+    clap_complete::generate(args.shell, &mut all, "weir", &mut text);
     print(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Status::Done)
 }
 
-/// `weir man`.
-pub(crate) fn man(args: &Man) -> anyhow::Result<Status> {
-    let mut all = Cli::command();
+/// `weir man`, of one of all commands.
+pub(crate) fn man(args: &Man, mut all: clap::Command) -> anyhow::Result<Status> {
     all.build();
     let mut command = &all;
     for word in &args.command {

@@ -3,11 +3,12 @@
 use super::live_run::Work;
 use super::log;
 use crate::Status;
-use crate::args::{Results, VariantArgs};
+use crate::args::{Results, VariantArgs, words};
 use crate::terminal::Terminal;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use weir_core::Time;
+use weir_live::clock::ClockKind;
 
 /// `weir live`.
 #[derive(Args, Debug)]
@@ -68,6 +69,10 @@ pub(crate) struct Run {
     /// fastest link
     #[arg(long, value_name = "TIME")]
     pub bound: Option<Time>,
+    /// What the scenario's clock does when a thread of the run is late. Default: waiting, but free
+    /// with --app, since the time of other programs does not wait
+    #[arg(long, value_name = "CLOCK", value_parser = words::one_of(ClockKind::ALL))]
+    pub clock: Option<ClockKind>,
     /// Leave this host to other programs; may be repeated
     #[arg(long, value_name = "HOST")]
     pub app: Vec<String>,
@@ -115,6 +120,10 @@ pub(crate) struct Study {
     /// fastest link
     #[arg(long, value_name = "TIME")]
     pub bound: Option<Time>,
+    /// What the scenario's clock does when a thread of the run is late
+    #[arg(long, value_name = "CLOCK", value_parser = words::one_of(ClockKind::ALL))]
+    #[arg(default_value = ClockKind::default().name())]
+    pub clock: ClockKind,
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]
     pub real_time: bool,

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_core::{NodeId, format};
-use weir_live::clock::Dilation;
+use weir_live::clock::{ClockKind, Dilation};
 use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::log::{Header, Source};
@@ -275,9 +275,17 @@ fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> an
 /// What the run says of its clock.
 fn show(report: &LiveReport, terminal: &Terminal) -> anyhow::Result<()> {
     let ns = |n: Option<f64>| n.map_or("-".into(), |n| format!("{n:.1} ns"));
+    let stood_still = match report.stood_still_ms > 0.0 {
+        true => format!(
+            " ({:.0} with the {:.0} % of the time for which the clock waited)",
+            report.dilation_kept,
+            100.0 * report.stood_still()
+        ),
+        false => String::new(),
+    };
     print(&format!(
-        "  dilation {}: frames late by {} (median), {} (99 %), {} (largest); bound {:.1} ns, {} \
-         beyond it",
+        "  dilation {}{stood_still}: frames late by {} (median), {} (99 %), {} (largest); bound \
+         {:.1} ns, {} beyond it",
         report.dilation,
         ns(report.late.p50_ns),
         ns(report.late.p99_ns),
@@ -307,13 +315,18 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
+    let free = free(e, &args.app, seed)?;
+    let clock = args.clock.unwrap_or(match free.is_empty() {
+        true => ClockKind::Waiting,
+        false => ClockKind::Free,
+    });
     let machine = Machine::measure(args.real_time);
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,
         Dilate::By(factor) => Dilation::new(factor).context("a factor above zero")?,
     };
-    if dilation < least {
+    if dilation < least && clock == ClockKind::Free {
         terminal.warn(&format!(
             "this machine wakes up to {} us late and takes {} us per frame: with a dilation of {} \
              frames will be later than {}; {} should do (--dilate auto)",
@@ -324,9 +337,8 @@ fn settings(
             least.get()
         ));
     }
-    let free = free(e, &args.app, seed)?;
     let (logged, real_time) = (args.log.is_some(), args.real_time);
-    Ok(Settings { dilation, bound, until: None, free, logged, real_time })
+    Ok(Settings { dilation, clock, bound, until: None, free, logged, real_time })
 }
 
 /// So long a rehearsal goes on after the first flow has begun, in real nanoseconds.

@@ -9,12 +9,15 @@ use anyhow::{Context, bail};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_core::{Unit, format};
-use weir_live::clock::Dilation;
+use weir_live::clock::{ClockKind, Dilation};
 use weir_live::compare::SideBySide;
+use weir_live::emulate::{self, Lateness};
 use weir_live::lab;
 use weir_live::machine::{describe, frame_time};
 use weir_live::run::{self, Settings};
-use weir_live::study::{APART, Attempt, Bound, Cell, Class, Study, flows_csv, page, runs_csv};
+use weir_live::study::{
+    APART, Attempt, Bound, Cell, Class, EMULATED, Late, Study, flows_csv, page, runs_csv,
+};
 use weir_paper::catalogue::{Paper, choose};
 use weir_paper::experiment::Experiment;
 use weir_paper::live::LiveStudy;
@@ -131,6 +134,7 @@ impl Maker<'_> {
             changed: self.args.sets.join(", "),
             command: self.command(),
             machine: describe(self.args.real_time),
+            clock: self.args.clock,
             bound,
             dilations: dilations.clone(),
             wanted: (wanted, wanted * self.args.tries),
@@ -163,16 +167,22 @@ impl Maker<'_> {
                 }
             }
         }
+        for ((cell, resolved), simulated) in study.cells.iter_mut().zip(&resolved).zip(&simulated) {
+            for &dilation in &dilations {
+                cell.emulated.extend(emulated(resolved, simulated, cell, dilation)?);
+            }
+        }
         Ok(Some(study))
     }
 
     fn tell(&self, cell: &Cell, attempt: &Attempt) {
         let percent = |x: f64| format!("{:.2} %", x * 100.0);
         self.terminal.note(&format!(
-            "{} {}, dilation {}: {}, worst flow {}",
+            "{} {}, dilation {} ({:.0} with waiting): {}, worst flow {}",
             self.e.id,
             cell.name(),
             attempt.dilation,
+            attempt.kept,
             if attempt.counts() { "in time" } else { "late" },
             attempt.worst().map_or("-".into(), percent),
         ));
@@ -196,6 +206,9 @@ impl Maker<'_> {
         }
         if let Some(bound) = self.args.bound {
             words += &format!(" --bound {}", format::time(bound).replace(' ', ""));
+        }
+        if self.args.clock != ClockKind::default() {
+            words += &format!(" --clock {}", self.args.clock.name());
         }
         if self.args.real_time {
             words += " --real-time";
@@ -241,6 +254,7 @@ impl Maker<'_> {
             classes: numbers.into_iter().map(class).collect(),
             apart: Vec::new(),
             attempts: Vec::new(),
+            emulated: Vec::new(),
         }
     }
 
@@ -254,6 +268,7 @@ impl Maker<'_> {
         let (e, variant) = (&cell.resolved.experiment, seeded(cell));
         let settings = Settings {
             dilation: Dilation::new(dilation).context("a factor above zero")?,
+            clock: self.args.clock,
             bound: self.args.bound.unwrap_or_else(|| self.frame(cell)),
             until: None,
             free: Vec::new(),
@@ -263,6 +278,7 @@ impl Maker<'_> {
         let live = run::run(e, variant, &settings, self.interrupt, |_| ())?;
         let mut attempt = Attempt {
             dilation,
+            kept: live.report.dilation_kept,
             invalid: live.report.invalid,
             late: live.report.late,
             side: None,
@@ -310,6 +326,26 @@ fn apart(
     }
     cell.resolved.experiment.traffic.set_clocks_apart(weir_core::Time::ZERO, 0);
     Ok(sides)
+}
+
+/// Runs without a kernel that are late as the live runs of a cell are that count, one after the
+/// other; none if there are no such runs.
+fn emulated(
+    resolved: &ResolvedCell,
+    simulated: &Run,
+    cell: &Cell,
+    dilation: u32,
+) -> anyhow::Result<Vec<Late>> {
+    let measured: Vec<Lateness> =
+        cell.valid(dilation).filter_map(|run| Lateness::new(&run.late)).collect();
+    let e = &resolved.resolved.experiment;
+    let each = measured.iter().cycle().zip(1..=EMULATED);
+    each.map(|(lateness, draw)| {
+        let run = emulate::run(e, seeded(resolved), lateness, draw)?;
+        let side = SideBySide::new(&e.topology, &simulated.outcome, &run.outcome);
+        Ok(Late { dilation, late: run.late, side })
+    })
+    .collect()
 }
 
 /// The flows, ports or table that a number is of.

@@ -5,14 +5,13 @@ use super::simulate::with_interrupt;
 use crate::Status;
 use crate::args::{ImportNs3, Ns3};
 use crate::progress::watch;
-use crate::terminal::{Terminal, print, tell};
+use crate::terminal::{Terminal, coloured, print, tell};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use weir_core::format;
 use weir_results::ns3::import::{FlowsIn, Ways};
-use weir_results::ns3::{self, Diagnostics, Files, Inputs, Ns3Run, Places, Severity};
+use weir_results::ns3::{self, Diagnostics, Files, Inputs, Ns3Run, Places};
 use weir_results::run::Meter;
-use weir_results::table::paint;
 use weir_scenario::text::one_line;
 
 /// Reads a configuration and the files it names; shows what is wrong and returns `None` if they
@@ -34,13 +33,10 @@ fn load(config: &Path, terminal: &Terminal) -> Option<Inputs> {
 
 fn show(found: &Diagnostics, terminal: &Terminal) {
     for d in &found.0 {
-        let (word, style) = match d.severity {
-            Severity::Warning => ("warning", "1;33"),
-            Severity::Error => ("error", "1;31"),
-        };
+        let word = d.severity.name();
         let text = d.to_string().lines().map(one_line).collect::<Vec<_>>().join("\n");
         let rest = text.strip_prefix(word).unwrap_or(&text);
-        tell(&format!("{}{rest}", paint(word, terminal.colour_errors, style)));
+        tell(&format!("{}{rest}", coloured(d.severity, terminal.colour_errors)));
     }
 }
 

@@ -3,13 +3,14 @@
 use super::outputs::{keep_inputs, write_file};
 use crate::Status;
 use crate::args::{ImportSonic, SonicCheck, SonicFormat};
-use crate::terminal::{Terminal, print, tell};
+use crate::terminal::{Terminal, print, style, tell};
 use anyhow::Context;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use weir_core::Severity;
 use weir_core::format::plural;
 use weir_fabric::checks::margins;
-use weir_fabric::{Finding, Host, Lookup, Options, Report, Severity, Switch, check, patch};
+use weir_fabric::{Finding, Host, Lookup, Options, Report, Switch, check, patch};
 use weir_results::table::paint;
 
 /// What the command was given, read.
@@ -114,14 +115,9 @@ pub(crate) fn sonic_check(args: &SonicCheck, terminal: &Terminal) -> anyhow::Res
     print(&match format {
         SonicFormat::Json => serde_json::to_string_pretty(&report.json())?,
         SonicFormat::Sarif => serde_json::to_string_pretty(&report.sarif())?,
-        SonicFormat::Text => report.text(&|word, severity| {
-            let style = match severity {
-                Severity::Error => "1;31",
-                Severity::Warning => "1;33",
-                Severity::Note => "1;36",
-            };
-            paint(word, terminal.out.colour, style)
-        }),
+        SonicFormat::Text => {
+            report.text(&|word, severity| paint(word, terminal.out.colour, style(severity)))
+        }
     })?;
     if let Some(directory) = &args.patch {
         let patches = patch::mend(&switches, &hosts, &options, &findings);

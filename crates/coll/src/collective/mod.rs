@@ -13,9 +13,12 @@
 //!   buffer    |  block 0  |  block 1  | ... one block per rank, or as the algorithm wants
 //!   block     | piece 0 | piece 1 | ... the same number of bytes, give or take one
 //! ```
+//!
+//! [`flows`] carries collectives out as SimAI does: without steps of a whole rank.
 
 mod broadcast;
 mod exchange;
+pub mod flows;
 mod halving;
 mod hierarchy;
 mod plan;

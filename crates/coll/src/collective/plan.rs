@@ -10,46 +10,26 @@ use super::{Effect, Leg, Steps};
 use std::ops::Range;
 use weir_core::Bytes;
 
-/// A collective operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// Every rank gets the sum of all buffers.
-    AllReduce,
-    /// Rank `r` gets block `r` of the sum.
-    ReduceScatter,
-    /// Every rank gets the block of every rank.
-    AllGather,
-    /// Every rank gets its block of every rank's buffer.
-    AllToAll,
-    /// Every rank gets the buffer of the root.
-    Broadcast,
-    /// No rank goes on before all have come.
-    Barrier,
+weir_core::words! {
+    /// A collective operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Operation {
+        /// Every rank gets the sum of all buffers.
+        AllReduce = "all-reduce",
+        /// Rank `r` gets block `r` of the sum.
+        ReduceScatter = "reduce-scatter",
+        /// Every rank gets the block of every rank.
+        AllGather = "all-gather",
+        /// Every rank gets its block of every rank's buffer.
+        AllToAll = "all-to-all",
+        /// Every rank gets the buffer of the root.
+        Broadcast = "broadcast",
+        /// No rank goes on before all have come.
+        Barrier = "barrier",
+    }
 }
 
 impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::AllReduce,
-        Self::ReduceScatter,
-        Self::AllGather,
-        Self::AllToAll,
-        Self::Broadcast,
-        Self::Barrier,
-    ];
-
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all-reduce",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllGather => "all-gather",
-            Self::AllToAll => "all-to-all",
-            Self::Broadcast => "broadcast",
-            Self::Barrier => "barrier",
-        }
-    }
-
     /// The algorithms that it can use, the default first.
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::{
@@ -78,46 +58,30 @@ impl Operation {
     }
 }
 
-/// How a collective is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// To the next rank, all around.
-    Ring,
-    /// Exchanges with partners at distances that double.
-    HalvingDoubling,
-    /// All-to-all, one partner at a time.
-    Pairwise,
-    /// All-to-all, all partners at once.
-    Direct,
-    /// Who has it gives it to one more in each round.
-    Binomial,
-    /// From rank to rank.
-    Chain,
-    /// The first of NCCL's two binary trees, for all data.
-    Tree,
-    /// NCCL's two binary trees, for half of the data each.
-    DoubleTree,
-    /// Inside servers, then between them, then inside again.
-    Hierarchical,
-    /// The barrier in log2 n rounds.
-    Dissemination,
-}
-
-impl Algorithm {
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ring => "ring",
-            Self::HalvingDoubling => "halving-doubling",
-            Self::Pairwise => "pairwise",
-            Self::Direct => "direct",
-            Self::Binomial => "binomial",
-            Self::Chain => "chain",
-            Self::Tree => "tree",
-            Self::DoubleTree => "double-tree",
-            Self::Hierarchical => "hierarchical",
-            Self::Dissemination => "dissemination",
-        }
+weir_core::words! {
+    /// How a collective is carried out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Algorithm {
+        /// To the next rank, all around.
+        Ring = "ring",
+        /// Exchanges with partners at distances that double.
+        HalvingDoubling = "halving-doubling",
+        /// All-to-all, one partner at a time.
+        Pairwise = "pairwise",
+        /// All-to-all, all partners at once.
+        Direct = "direct",
+        /// Who has it gives it to one more in each round.
+        Binomial = "binomial",
+        /// From rank to rank.
+        Chain = "chain",
+        /// The first of NCCL's two binary trees, for all data.
+        Tree = "tree",
+        /// NCCL's two binary trees, for half of the data each.
+        DoubleTree = "double-tree",
+        /// Inside servers, then between them, then inside again.
+        Hierarchical = "hierarchical",
+        /// The barrier in log2 n rounds.
+        Dissemination = "dissemination",
     }
 }
 

@@ -24,25 +24,16 @@ use crate::balance::{Balance, Balances};
 /// Matches every source or tag; written `-1`.
 pub const ANY: u64 = u64::MAX;
 
-/// What an operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// Sends a message to a peer.
-    Send,
-    /// Receives a message from a peer, or from any.
-    Recv,
-    /// Computes.
-    Calc,
-}
-
-impl Kind {
-    /// Its word in a schedule.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Send => "send",
-            Self::Recv => "recv",
-            Self::Calc => "calc",
-        }
+weir_core::words! {
+    /// What an operation does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Kind {
+        /// Sends a message to a peer.
+        Send = "send",
+        /// Receives a message from a peer, or from any.
+        Recv = "recv",
+        /// Computes.
+        Calc = "calc",
     }
 }
 
@@ -72,7 +63,7 @@ impl Op {
             kind => {
                 let to = if kind == Kind::Send { "to" } else { "from" };
                 let (size, peer, tag) = (self.size, number(self.peer), number(self.tag));
-                format!("{} {size}b {to} {peer} tag {tag}", kind.word())
+                format!("{} {size}b {to} {peer} tag {tag}", kind.name())
             }
         }
     }
@@ -196,17 +187,5 @@ impl Schedule {
     /// How many operations there are in all.
     pub fn operations(&self) -> usize {
         self.ranks.iter().map(|r| r.ops.len()).sum()
-    }
-}
-
-/// What holds for any bytes: they are a schedule or an error; what is accepted has the same binary
-/// form again, and ends under the LogGOPS model or names what waits. For fuzzing.
-pub fn fuzz(bytes: &[u8]) {
-    let read = [text::parse(bytes).ok(), binary::parse(bytes).ok()];
-    for schedule in read.into_iter().flatten() {
-        let _ = crate::loggops::run(&schedule, &crate::loggops::Params::default());
-        if let Ok(written) = binary::write(&schedule) {
-            assert_eq!(binary::parse(&written), Ok(schedule), "what was written can be read");
-        }
     }
 }

@@ -13,6 +13,7 @@ mod labels;
 
 use self::labels::{Labels, Word};
 use super::{ANY, Dependency, Kind, Op, Rank, Schedule, Wait};
+use crate::TextError;
 
 /// The most ranks that are read: more would be a damaged file.
 pub const MOST_RANKS: u64 = 1 << 22;
@@ -24,16 +25,6 @@ const OP: u64 = size_of::<Op>() as u64 + 8 + 4;
 const LABEL: u64 = labels::BYTES;
 /// Bytes of a dependency while it is read and afterwards.
 const EDGE: u64 = size_of::<Dependency>() as u64 + 4;
-
-/// Why a text is no schedule, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct TextError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong, and what would be valid.
-    pub what: String,
-}
 
 /// Reads a schedule.
 pub fn parse(text: &[u8]) -> Result<Schedule, TextError> {

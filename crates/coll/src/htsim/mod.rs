@@ -22,7 +22,7 @@
 
 mod text;
 
-pub use text::{Connection, Kind, Matrix, Start, TextError, Trigger, is_matrix, parse};
+pub use text::{Connection, Kind, Matrix, Start, Trigger, is_matrix, parse};
 
 use crate::tasks::{Builder, Lane, Program, Task, TooMuch, Workload};
 use std::collections::BTreeMap;

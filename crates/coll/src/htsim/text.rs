@@ -1,17 +1,8 @@
 //! The text of a connection matrix.
 
+use crate::TextError;
 use std::collections::BTreeMap;
 use weir_core::Time;
-
-/// Why a text is no matrix, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct TextError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong, and what would be valid.
-    pub what: String,
-}
 
 /// When a connection starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The tasks of a workload.
 
-use super::flows::{FlowsPlan, Remainder};
-use super::text::{Among, Collective, Part, Rows};
+use super::text::{Among, Collective, PassWork, Rows};
+use crate::collective::flows::{FlowsPlan, Remainder};
 use crate::tasks::{Builder, Call, Lane, MOST_CALLS, Set, Task, TooMuch, Work, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -213,7 +213,7 @@ impl Job<'_> {
     }
 
     /// A computation and a collective that the rank waits for.
-    fn wait_for(&mut self, row: usize, part: Part) -> Result<(), JobError> {
+    fn wait_for(&mut self, row: usize, part: PassWork) -> Result<(), JobError> {
         self.compute(part.compute_ns)?;
         if self.sizes.tp == 1 && part.collective.is_some() {
             self.disabled += 1;

@@ -8,9 +8,10 @@
 //!
 //! [`text`] reads the file, [`job`] makes tasks of it, [`flows`] has the messages.
 
-pub mod flows;
 pub mod job;
 pub mod text;
+
+pub use crate::collective::flows;
 
 /// What holds for any bytes: they are a workload or an error with a line. For fuzzing.
 pub fn fuzz(bytes: &[u8]) {

@@ -6,6 +6,7 @@
 //!   name dependency  ns type bytes (forward)  ns type bytes (input)  ns type bytes (weight)  ns
 //! ```
 
+use crate::TextError;
 use crate::collective::Operation;
 
 /// The policies that can be carried out.
@@ -22,16 +23,6 @@ const OTHER_POLICIES: [&str; 9] = [
     "HYBRID_CUSTOMIZED",
     "DISTRIBUTED_INFERENCE",
 ];
-
-/// Why a text is no workload, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct TextError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong, and what would be valid.
-    pub what: String,
-}
 
 /// Among whom a collective is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +50,7 @@ pub struct Collective {
 
 /// A computation and what follows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct PassWork {
     /// How long it takes.
     pub compute_ns: u64,
     /// The collective behind it.
@@ -68,15 +59,15 @@ pub struct Part {
 
 /// A layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct LayerRow {
     /// Its name.
     pub name: String,
     /// The forward pass.
-    pub forward: Part,
+    pub forward: PassWork,
     /// The gradient of its input.
-    pub input: Part,
+    pub input: PassWork,
     /// The gradient of its weights.
-    pub weight: Part,
+    pub weight: PassWork,
     /// Time behind each of its collectives.
     pub update_ns: u64,
 }
@@ -99,7 +90,7 @@ pub struct Rows {
     /// Rows before whose input gradient the forward pass is replayed.
     pub replays: Vec<u64>,
     /// The layers.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LayerRow>,
     /// What has another effect than its words say.
     pub notes: Vec<String>,
 }
@@ -227,7 +218,7 @@ fn header(line: &str) -> Result<Rows, String> {
     Ok(all)
 }
 
-fn row(line: &str, all: &mut Rows) -> Result<Row, String> {
+fn row(line: &str, all: &mut Rows) -> Result<LayerRow, String> {
     let fields: Vec<&str> = line.split_whitespace().take(14).collect();
     if fields.len() != 12 {
         return Err(format!("{} fields instead of 12", fields.len()));
@@ -239,7 +230,7 @@ fn row(line: &str, all: &mut Rows) -> Result<Row, String> {
     let mut part = |i: usize, what: &str, among: Among| {
         let compute_ns = number(i, &format!("the time of {what} in ns"))?;
         let bytes = number(i + 2, &format!("the size of {what} in bytes"))?;
-        Ok::<_, String>(Part {
+        Ok::<_, String>(PassWork {
             compute_ns,
             collective: collective(fields[i + 1], bytes, among, all)?,
         })
@@ -248,7 +239,7 @@ fn row(line: &str, all: &mut Rows) -> Result<Row, String> {
     let input = part(5, "the input gradient", Among::Tensor)?;
     let weight = part(8, "the weight gradient", Among::Data)?;
     let update_ns = number(11, "the time of the update in ns")?;
-    Ok(Row { name: fields[0].to_owned(), forward, input, weight, update_ns })
+    Ok(LayerRow { name: fields[0].to_owned(), forward, input, weight, update_ns })
 }
 
 fn collective(

@@ -20,10 +20,10 @@ pub use edges::{Builder, Program, TooMuch};
 pub use rank::TaskRank;
 pub use unmet::Unmet;
 
+use crate::collective::flows::{Flows, FlowsError, FlowsPlan};
 use crate::collective::{Collective, Plan, PlanError};
 use crate::graph::SendDone;
 use crate::program;
-use crate::simai::flows::{Flows, FlowsError, FlowsPlan};
 use std::sync::Arc;
 use weir_core::{Bytes, Time};
 

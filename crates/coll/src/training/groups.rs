@@ -2,65 +2,44 @@
 
 use super::Training;
 
-/// A dimension along which work is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Axis {
-    /// Matrices are cut.
-    Tensor,
-    /// Experts are divided.
-    Expert,
-    /// Samples are divided.
-    Data,
-    /// Layers are divided.
-    Pipeline,
+weir_core::words! {
+    /// A dimension along which work is divided.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Axis {
+        /// Matrices are cut.
+        Tensor = "tp",
+        /// Experts are divided.
+        Expert = "ep",
+        /// Samples are divided.
+        Data = "dp",
+        /// Layers are divided.
+        Pipeline = "pp",
+    }
 }
 
 impl Axis {
     /// In the order of most systems, the fastest first.
     pub const ORDER: [Self; 4] = [Self::Tensor, Self::Expert, Self::Data, Self::Pipeline];
-
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tensor => "tp",
-            Self::Expert => "ep",
-            Self::Data => "dp",
-            Self::Pipeline => "pp",
-        }
-    }
 }
 
-/// A kind of communication, with connections of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    /// Activations of a layer, among ranks that share its matrices.
-    Tensor,
-    /// Tokens, on their way to experts and back.
-    Expert,
-    /// Gradients and parameters that all have.
-    Data,
-    /// Gradients and parameters of experts.
-    ExpertData,
-    /// Activations and their gradients, between stages.
-    Pipeline,
+weir_core::words! {
+    /// A kind of communication, with connections of its own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Class {
+        /// Activations of a layer, among ranks that share its matrices.
+        Tensor = "tensor parallelism",
+        /// Tokens, on their way to experts and back.
+        Expert = "expert parallelism",
+        /// Gradients and parameters that all have.
+        Data = "data parallelism",
+        /// Gradients and parameters of experts.
+        ExpertData = "data parallelism of experts",
+        /// Activations and their gradients, between stages.
+        Pipeline = "pipeline parallelism",
+    }
 }
 
 impl Class {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Tensor, Self::Expert, Self::Data, Self::ExpertData, Self::Pipeline];
-
-    /// In words.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tensor => "tensor parallelism",
-            Self::Expert => "expert parallelism",
-            Self::Data => "data parallelism",
-            Self::ExpertData => "data parallelism of experts",
-            Self::Pipeline => "pipeline parallelism",
-        }
-    }
-
     /// The class of a message of a training step, by its channel.
     pub fn of_channel(channel: u32) -> Option<Self> {
         Self::ALL.get((channel >> CHANNEL_BITS) as usize).copied()

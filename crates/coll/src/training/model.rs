@@ -2,27 +2,16 @@
 
 use std::fmt;
 
-/// How the layers of a model are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Architecture {
-    /// Gated feed-forward networks of three matrices, no biases, root-mean-square norms, an output
-    /// matrix of its own.
-    Llama,
-    /// Feed-forward networks of two matrices, biases, layer norms, learned positions, and an
-    /// output matrix that is the embedding.
-    Gpt,
-}
-
-impl Architecture {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Llama, Self::Gpt];
-
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Llama => "llama",
-            Self::Gpt => "gpt",
-        }
+weir_core::words! {
+    /// How the layers of a model are made.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Architecture {
+        /// Gated feed-forward networks of three matrices, no biases, root-mean-square norms, an
+        /// output matrix of its own.
+        Llama = "llama",
+        /// Feed-forward networks of two matrices, biases, layer norms, learned positions, and an
+        /// output matrix that is the embedding.
+        Gpt = "gpt",
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) struct View<'a> {
 
 /// A part of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum LayerPart {
     /// What was divided along the sequence is gathered.
     Before,
     Attention,
@@ -67,13 +67,13 @@ enum Part {
 }
 
 /// The parts of a layer, forward.
-const FORWARD: [Part; 8] = {
-    use Part::{After, Attention, Before, Experts, FeedForward};
+const FORWARD: [LayerPart; 8] = {
+    use LayerPart::{After, Attention, Before, Experts, FeedForward};
     [Before, Attention, After, Before, Experts, FeedForward, Experts, After]
 };
 /// Backward, the feed-forward network comes first.
-const BACKWARD: [Part; 8] = {
-    use Part::{After, Attention, Before, Experts, FeedForward};
+const BACKWARD: [LayerPart; 8] = {
+    use LayerPart::{After, Attention, Before, Experts, FeedForward};
     [Before, Experts, FeedForward, Experts, After, Before, Attention, After]
 };
 
@@ -197,11 +197,11 @@ impl View<'_> {
             _ => return None,
         }
         match order[nth as usize - 2] {
-            Part::Before => before(),
-            Part::Attention => Some(Task::Calc(self.times(pass, k).attention)),
-            Part::Experts => experts(),
-            Part::FeedForward => Some(Task::Calc(self.times(pass, k).feed_forward)),
-            Part::After => after(),
+            LayerPart::Before => before(),
+            LayerPart::Attention => Some(Task::Calc(self.times(pass, k).attention)),
+            LayerPart::Experts => experts(),
+            LayerPart::FeedForward => Some(Task::Calc(self.times(pass, k).feed_forward)),
+            LayerPart::After => after(),
         }
     }
 

@@ -2,7 +2,8 @@
 //! the errors that it has to give.
 
 use rustc_hash::FxHashMap;
-use weir_coll::goal::text::{MOST_MEMORY, MOST_RANKS, TextError};
+use weir_coll::TextError;
+use weir_coll::goal::text::{MOST_MEMORY, MOST_RANKS};
 use weir_coll::goal::{ANY, Dependency, Kind, Op, Rank, Schedule, Wait};
 
 /// Bytes of an operation: itself, where its dependents begin, for how many it waits.
@@ -271,11 +272,11 @@ impl<'a> Reader<'a> {
         const WANTED: &str = "`send`, `recv`, `calc` or `}`";
         self.blanks();
         let kinds = [Kind::Send, Kind::Recv, Kind::Calc];
-        let kind = kinds.into_iter().find(|k| self.rest().starts_with(k.word().as_bytes()));
+        let kind = kinds.into_iter().find(|k| self.rest().starts_with(k.name().as_bytes()));
         let Some(kind) = kind else {
             return Err(self.error(format!("`{}` instead of {WANTED}", self.word_here())));
         };
-        self.at += kind.word().len();
+        self.at += kind.name().len();
         let mut op = Op { kind, size: 0, peer: 0, tag: 0, cpu: 0, nic: 0 };
         if kind == Kind::Calc {
             op.size = self.number("nanoseconds")?;

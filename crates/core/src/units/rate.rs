@@ -66,11 +66,6 @@ impl Rate {
         self.0
     }
 
-    /// In gigabits per second, for printing and plotting only.
-    pub fn as_gbps_f64(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
-
     /// How long `bytes` occupy the wire: `ceil(bytes * 8 * 10^12 / rate)` picoseconds.
     ///
     /// A rate of zero takes forever.

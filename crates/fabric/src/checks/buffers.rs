@@ -2,8 +2,7 @@
 
 use crate::code::{self, Code};
 use crate::config::{Pool, Profile, Switch};
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 
 /// Checks the buffer tables of a switch.
 pub(super) fn check(switch: &Switch, out: &mut Vec<Finding>) {

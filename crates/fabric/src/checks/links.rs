@@ -2,8 +2,7 @@
 
 use crate::code::{self, Code};
 use crate::config::Switch;
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 use std::collections::BTreeSet;
 
 /// A port of a switch.

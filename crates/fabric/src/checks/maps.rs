@@ -3,8 +3,7 @@
 
 use crate::code::{self, Code};
 use crate::config::Switch;
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Traffic classes.

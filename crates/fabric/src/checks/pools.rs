@@ -4,8 +4,7 @@ use super::Options;
 use super::headroom::PHYSICAL;
 use crate::code;
 use crate::config::{Pool, Switch};
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 
 /// Checks the pools of a switch.
 pub(super) fn check(switch: &Switch, options: &Options, out: &mut Vec<Finding>) {

@@ -4,7 +4,7 @@
 use super::Options;
 use super::headroom::{KIB, needs};
 use crate::config::{Profile, Switch};
-use crate::patch::Change;
+use crate::finding::Change;
 use serde_json::{Map, Value};
 
 /// `pg_lossless_100000_40m_profile`: speed and metres.

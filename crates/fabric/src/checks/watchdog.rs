@@ -2,8 +2,7 @@
 
 use crate::code::{self, Code};
 use crate::config::Switch;
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 use serde_json::Value;
 
 /// More priorities than this on one port are many.

@@ -145,15 +145,12 @@ fn pools(file: usize, root: &Value, out: Found<'_>) -> BTreeMap<String, Pool> {
     for row in rows(file, root, "BUFFER_POOL", out) {
         row.mandatory("type", out);
         row.mandatory("mode", out);
-        let kind = row.word("type", &["ingress", "egress", "both"], out);
-        let direction = match kind.as_deref() {
-            Some("ingress") => Direction::Ingress,
-            Some("egress") => Direction::Egress,
-            _ => Direction::Both,
-        };
+        let direction = row.word("type", &Direction::NAMES, out);
+        let direction = direction.and_then(|word| Direction::named(&word));
         let mode = row.word("mode", &["static", "dynamic"], out);
         let pool = Pool {
-            direction,
+            // one that is missing or wrong was reported: the pool may be used by all
+            direction: direction.unwrap_or(Direction::Both),
             dynamic: mode.as_deref() != Some("static"),
             size: row.bytes("size", out),
             xoff: row.bytes("xoff", out).unwrap_or(0),

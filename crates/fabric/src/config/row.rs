@@ -1,8 +1,7 @@
 //! Rows of tables, and the values in them: what is broken is said with its place.
 
 use crate::code::{self, Code};
-use crate::finding::{Finding, pointer};
-use crate::patch::Change;
+use crate::finding::{Change, Finding, pointer};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

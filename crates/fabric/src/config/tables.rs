@@ -19,15 +19,17 @@ pub struct Port {
     pub link_pause: Option<String>,
 }
 
-/// Which way a pool is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// For priority groups.
-    Ingress,
-    /// For queues.
-    Egress,
-    /// For both.
-    Both,
+weir_core::words! {
+    /// Which way a pool is used.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Direction {
+        /// For priority groups.
+        Ingress = "ingress",
+        /// For queues.
+        Egress = "egress",
+        /// For both.
+        Both = "both",
+    }
 }
 
 impl Direction {

@@ -43,8 +43,8 @@ use crate::perflow::{
 };
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
-    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
-    TimerKey, Values, Violation,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, Senders,
+    StateSize, TimerKey, Values, Violation,
 };
 use egress::{Egress, Entry};
 use heard::Heard;
@@ -157,6 +157,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |values| Frames::of(values) != Frames::Immediate,
     build,
 };
 
@@ -181,6 +183,15 @@ enum Frames {
     Immediate,
     Periodic,
     Both,
+}
+
+impl Frames {
+    const WORDS: [(&'static str, Self); 3] =
+        [("immediate", Self::Immediate), ("periodic", Self::Periodic), ("both", Self::Both)];
+
+    fn of(values: &Values) -> Self {
+        values.one_of(&FRAMES, &Self::WORDS)
+    }
 }
 
 /// BFC at one node.
@@ -233,12 +244,7 @@ fn periods(values: &Values, bits: u32, hop: &HopBdp, setup: &NodeSetup<'_>) -> V
 impl Bfc {
     /// BFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
-        let meanings = [
-            ("immediate", Frames::Immediate),
-            ("periodic", Frames::Periodic),
-            ("both", Frames::Both),
-        ];
-        let frames = values.one_of(&FRAMES, &meanings);
+        let frames = Frames::of(values);
         let bits = values.integer(&BITS).expect("has a default") as u32;
         let space = if frames == Frames::Immediate { TAGS } else { bits };
         let queues = values.integer(&QUEUES).expect("has a default") as u32;

@@ -417,7 +417,7 @@ impl<S: FlowControl> LineState<S> {
 }
 
 #[cfg(test)]
-mod steps;
+mod steps_tests;
 
 #[cfg(test)]
 mod tests {

@@ -42,8 +42,8 @@ use crate::perflow::{Backstop, Flag, FlowTable, NicFlows, OWN_TIMERS, Own, Plan,
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, HoldState, Interest, Kind, LinkState, Mmu, Network,
-    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
-    TimerKey, Values, Verdict, Violation, Waits,
+    NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, Senders,
+    StateSize, TimerKey, Values, Verdict, Violation, Waits,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Name, Tuple};
@@ -138,6 +138,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
     many_paths: Err(crate::perflow::ONE_PATH),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

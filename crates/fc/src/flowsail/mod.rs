@@ -69,8 +69,8 @@ use crate::perflow::{
 use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, FlowControl, Hints, HoldState, Interest, LinkState, Mmu, Network, NodeSetup, NodeView,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict,
-    Violation, Waits,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, Senders, StateSize, TimerKey, Values,
+    Verdict, Violation, Waits,
 };
 use congestion::{Congestion, fair_share};
 use egress::{Egress, Queue};
@@ -106,6 +106,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
     many_paths: Err(crate::perflow::ONE_PATH),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

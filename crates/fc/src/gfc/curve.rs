@@ -52,17 +52,23 @@ impl Curve {
     }
 }
 
-/// What a neighbour is told of an ingress, as [`FEEDBACK`] says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    Buffer,
-    Time,
-    Conceptual,
+weir_core::words! {
+    /// What a neighbour is told of an ingress, as [`FEEDBACK`] says.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Signal {
+        /// Stages of the buffer.
+        Buffer = "buffer",
+        /// The rate, from time to time.
+        Time = "time",
+        /// The rate, at any change.
+        Conceptual = "conceptual",
+    }
 }
 
 impl Signal {
-    const WORDS: [(&'static str, Self); 3] =
-        [("buffer", Self::Buffer), ("time", Self::Time), ("conceptual", Self::Conceptual)];
+    pub(super) fn of(values: &Values) -> Self {
+        values.one_of(&FEEDBACK, &Self::WORDS)
+    }
 }
 
 /// What the parameters say, before they meet a port.
@@ -80,7 +86,7 @@ impl<'a> Plan<'a> {
             values,
             setup,
             stops: values.one_of(&MODE, &[("paper", false), ("ofc", true)]),
-            signal: values.one_of(&FEEDBACK, &Signal::WORDS),
+            signal: Signal::of(values),
         }
     }
 

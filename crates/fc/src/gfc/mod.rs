@@ -42,7 +42,7 @@ use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, LinkState, Mmu, Network,
     NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout,
-    Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, threshold,
+    Role, SchemeInfo, Senders, StateSize, Target, TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan, Signal};
 use weir_core::{
@@ -126,6 +126,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |values| curve::Signal::of(values) != curve::Signal::Buffer,
     build,
 };
 

@@ -54,11 +54,6 @@ impl Mmu {
         self
     }
 
-    /// Whether there are thresholds at the egress.
-    pub fn bounds_egress(&self) -> bool {
-        self.egress.is_some()
-    }
-
     /// The most that an egress queue of `priority` may hold now.
     pub fn egress_threshold(&self, priority: Priority) -> Bytes {
         let Some(egress) = self.egress.as_deref() else { return Bytes::MAX };

@@ -71,7 +71,7 @@ use crate::refresh::Refresh;
 use crate::{
     Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, LinkState, Mmu,
     Network, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
-    StateSize, TimerKey, Values, Verdict, Violation, threshold,
+    Senders, StateSize, TimerKey, Values, Verdict, Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -185,6 +185,8 @@ pub const INFO: SchemeInfo = SchemeInfo {
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build,
 };
 

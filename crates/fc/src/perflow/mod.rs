@@ -16,7 +16,7 @@
 
 mod backstop;
 #[cfg(test)]
-mod classes;
+mod classes_tests;
 mod hop;
 mod nic;
 mod plan;

@@ -1,18 +1,21 @@
 //! When a live run begins and ends, agreed between the threads of its nodes.
 
 use super::Settings;
-use crate::clock::{Clock, Dilation};
+use crate::clock::{ClockKind, SharedClock};
 use crate::socket::real_time_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
-use weir_core::Time;
+use weir_core::{NodeId, Time};
 use weir_sim::Finish;
 use weir_sim::config::{Config, Stop};
 
 /// What one node tells the others.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seat {
+    pub(super) node: NodeId,
+    /// Frames sent by each port.
+    pub(super) sent_by_port: Vec<AtomicU64>,
     /// Nothing left to send.
     pub(super) drained: AtomicBool,
     /// Frames of flows received and sent.
@@ -36,7 +39,7 @@ pub(super) struct Board {
     /// Nodes whose sockets are open.
     pub(super) ready: AtomicUsize,
     /// When scenario time begins, once all are.
-    clock: OnceLock<Clock>,
+    clock: OnceLock<SharedClock>,
     /// Nodes that have sent their last frame.
     pub(super) silent: AtomicUsize,
     /// How far the node that is farthest has run, in picoseconds.
@@ -45,6 +48,10 @@ pub(super) struct Board {
 
 /// Real time from the moment all are ready to the beginning of scenario time.
 const START: u64 = 20_000_000;
+/// A waiting clock is ahead of a thread by this part of what a frame may be late. A larger part is
+/// faster: with a quarter, an idle machine keeps about twice the speed. But then a race that
+/// nanoseconds decide ends otherwise more often than in the simulation.
+const SLACK: u64 = 32;
 /// A frame that was sent so long ago, in real time, and has not arrived will not, if every node has
 /// looked at its ports so often since then.
 const LOST: u64 = 2_000_000_000;
@@ -60,10 +67,25 @@ const BETWEEN: Duration = Duration::from_millis(2);
 /// So long after it was found that there is nothing left to do the run ends, in real time.
 const GRACE: u64 = 5_000_000;
 
-impl Board {
-    pub(super) fn new(nodes: usize) -> Self {
+impl Seat {
+    fn new(node: NodeId, ports: usize) -> Self {
         Self {
-            seats: (0..nodes).map(|_| Seat::default()).collect(),
+            node,
+            sent_by_port: (0..ports).map(|_| AtomicU64::new(0)).collect(),
+            drained: AtomicBool::new(false),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            still: AtomicBool::new(false),
+            rounds: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Board {
+    /// With a seat for each of these nodes, which have so many ports.
+    pub(super) fn new(nodes: impl IntoIterator<Item = (NodeId, usize)>) -> Self {
+        Self {
+            seats: nodes.into_iter().map(|(node, ports)| Seat::new(node, ports)).collect(),
             end: AtomicU64::new(u64::MAX),
             finish: Mutex::new(Finish::Interrupted),
             failed: AtomicBool::new(false),
@@ -74,11 +96,16 @@ impl Board {
         }
     }
 
+    /// The clock, once all sockets are open.
+    pub(super) fn clock(&self) -> Option<&SharedClock> {
+        self.clock.get()
+    }
+
     /// Waits for the beginning; `None` if a thread has failed before.
-    pub(super) fn wait_for_clock(&self) -> Option<Clock> {
+    pub(super) fn wait_for_clock(&self) -> Option<&SharedClock> {
         loop {
             if let Some(clock) = self.clock.get() {
-                return Some(*clock);
+                return Some(clock);
             }
             if self.failed.load(Ordering::Acquire) {
                 return None;
@@ -88,7 +115,12 @@ impl Board {
     }
 
     /// Begins as soon as all sockets are open: before, frames would get lost.
-    fn begin(&self, dilation: Dilation, interrupt: &AtomicBool) -> Option<Clock> {
+    fn begin(
+        &self,
+        settings: &Settings,
+        threads: usize,
+        interrupt: &AtomicBool,
+    ) -> Option<&SharedClock> {
         while self.ready.load(Ordering::Acquire) < self.seats.len() {
             if interrupt.load(Ordering::Relaxed) {
                 self.failed.store(true, Ordering::Release);
@@ -98,8 +130,13 @@ impl Board {
             }
             std::thread::sleep(BETWEEN);
         }
-        let clock = Clock { origin: real_time_ns() + START, dilation };
-        Some(*self.clock.get_or_init(|| clock))
+        let slack = match settings.clock {
+            ClockKind::Waiting => Some(settings.bound / SLACK),
+            ClockKind::Free => None,
+        };
+        let origin = real_time_ns() + START;
+        let clock = || SharedClock::new(origin, settings.dilation, slack, threads);
+        Some(self.clock.get_or_init(clock))
     }
 
     /// When nodes stop.
@@ -162,10 +199,11 @@ impl Board {
         &self,
         config: &Config,
         settings: &Settings,
+        threads: usize,
         patience: Time,
         interrupt: &AtomicBool,
     ) {
-        let Some(clock) = self.begin(settings.dilation, interrupt) else {
+        let Some(clock) = self.begin(settings, threads, interrupt) else {
             return self.finish_at(Time::ZERO, Finish::Interrupted);
         };
         let stop = match config.stop {
@@ -178,31 +216,32 @@ impl Board {
         }
         let mut idle = false;
         let idles = settings.free.is_empty();
-        let mut last = Move::new(self);
-        let patience = settings.dilation.real_ns(patience).max(STILL);
+        let mut last = Move::new(self, Time::ZERO);
         loop {
             std::thread::sleep(BETWEEN);
             let real = real_time_ns();
-            let soon = clock.scenario(real + GRACE);
+            let now = clock.now(real);
+            let soon = now.saturating_add(settings.dilation.scenario(GRACE));
             if self.failed.load(Ordering::Acquire) || interrupt.load(Ordering::Relaxed) {
                 return self.finish_at(soon.min(stop), Finish::Interrupted);
             }
             if soon >= stop {
                 return;
             }
-            last.look(self);
+            last.look(self, now);
             let (received, sent) = last.counts;
             // a lossless network waits for a frame that got lost forever
             if received != sent && last.is_over(self, LOST, real) {
                 return self.finish_at(soon, Finish::Interrupted);
             }
             let waits = idles && received == sent && !self.is_idle();
-            if waits && last.still && last.is_over(self, patience, real) {
+            let patient = now >= last.now.saturating_add(patience);
+            if waits && last.still && patient && last.is_over(self, STILL, real) {
                 return self.finish_at(soon, Finish::Stalled(Vec::new()));
             }
             // twice in a row: a frame may be between two counters
             let was_idle =
-                std::mem::replace(&mut idle, idles && self.is_idle() && real > clock.origin);
+                std::mem::replace(&mut idle, idles && self.is_idle() && real > clock.origin());
             if was_idle && idle {
                 return self.finish_at(soon, Finish::Drained);
             }
@@ -229,6 +268,8 @@ impl Board {
 struct Move {
     /// When, in real nanoseconds.
     at: u64,
+    /// When, in the scenario.
+    now: Time,
     /// Frames of flows received and sent.
     counts: (u64, u64),
     /// Whether all nodes are still.
@@ -238,15 +279,16 @@ struct Move {
 }
 
 impl Move {
-    fn new(board: &Board) -> Self {
-        Self { at: real_time_ns(), counts: board.counts(), still: false, rounds: rounds(board) }
+    fn new(board: &Board, now: Time) -> Self {
+        let (counts, rounds) = (board.counts(), rounds(board));
+        Self { at: real_time_ns(), now, counts, still: false, rounds }
     }
 
-    fn look(&mut self, board: &Board) {
+    fn look(&mut self, board: &Board, now: Time) {
         let still = board.seats.iter().all(|s| s.still.load(Ordering::Acquire));
         let counts = board.counts();
         if (counts, still) != (self.counts, self.still) {
-            *self = Self { at: real_time_ns(), counts, still, rounds: rounds(board) };
+            *self = Self { at: real_time_ns(), now, counts, still, rounds: rounds(board) };
         }
     }
 
@@ -268,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_run_is_over_where_the_farthest_node_has_stopped() {
-        let board = Board::new(2);
+        let board = Board::new([(NodeId(0), 1), (NodeId(1), 1)]);
         // the end was set when one of them was beyond it
         board.finish_at(Time::from_us(4), Finish::Drained);
         let ends = std::thread::scope(|scope| {
@@ -282,17 +324,17 @@ mod tests {
 
     #[test]
     fn nodes_do_not_wait_for_one_that_has_failed() {
-        let board = Board::new(2);
+        let board = Board::new([(NodeId(0), 1), (NodeId(1), 1)]);
         board.failed.store(true, Ordering::Release);
         assert_eq!(board.stop(Time::from_us(4), 1), None);
     }
 
     #[test]
     fn a_thread_that_the_kernel_does_not_run_has_lost_no_frame() {
-        let board = Board::new(2);
+        let board = Board::new([(NodeId(0), 1), (NodeId(1), 1)]);
         board.seats[0].sent.store(1, Ordering::Release);
-        let mut last = Move::new(&board);
-        last.look(&board);
+        let mut last = Move::new(&board, Time::ZERO);
+        last.look(&board, Time::ZERO);
         let long_ago = last.at + 2 * LOST;
         board.seats[0].rounds.store(LOOKS, Ordering::Release);
         assert!(!last.is_over(&board, LOST, long_ago));
@@ -301,7 +343,7 @@ mod tests {
         assert!(!last.is_over(&board, LOST, last.at + LOST));
         // something moves
         board.seats[0].sent.store(2, Ordering::Release);
-        last.look(&board);
+        last.look(&board, Time::ZERO);
         assert!(!last.is_over(&board, LOST, long_ago));
     }
 }

@@ -1,11 +1,12 @@
 //! How well a live run kept its time, and whether its results count.
 
-use super::Settings;
 use super::thread::Done;
+use super::{Driven, Settings};
 use crate::lateness::{Histogram, Quantiles};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use weir_core::format;
+use weir_core::percentile::P999;
 use weir_scenario::Experiment;
 
 /// One direction of a link, as its ends have measured it. Times are of the scenario.
@@ -33,11 +34,20 @@ pub struct LinkReport {
     pub moved: Quantiles,
 }
 
+/// The clock of a rehearsal stands still for this share of the time at most.
+const STILL: f64 = 0.1;
+
 /// What a live run says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LiveReport {
     /// How much slower than the scenario.
     pub dilation: u32,
+    /// What the scenario's clock does when a thread is late: `waiting` or `free`.
+    pub clock: &'static str,
+    /// For how long, in real milliseconds, it stood still.
+    pub stood_still_ms: f64,
+    /// How much slower than the scenario it was with that.
+    pub dilation_kept: f64,
     /// 999 of 1000 frames may be so late at most, in nanoseconds of scenario time.
     pub bound_ns: f64,
     /// Why the results do not count; empty if they do.
@@ -61,14 +71,26 @@ pub struct LiveReport {
 }
 
 impl LiveReport {
-    /// Whether time was kept with a quarter of the bound to spare, as a rehearsal should. If not,
-    /// how many times slower the run would have to be, as far as lateness says.
+    /// Whether time was kept with a quarter of the bound to spare and the clock hardly stood still,
+    /// as a rehearsal should. If not, how many times slower the run would have to be, as far as
+    /// that says.
     pub fn kept_well(&self) -> Result<(), f64> {
         let late = self.late.p999_ns.unwrap_or(0.0) / (0.75 * self.bound_ns);
-        if self.invalid.is_empty() && late <= 1.0 { Ok(()) } else { Err(late.max(1.0)) }
+        let still = self.stood_still() > STILL;
+        if self.invalid.is_empty() && late <= 1.0 && !still {
+            return Ok(());
+        }
+        let slower = if still { self.dilation_kept / f64::from(self.dilation) } else { 1.0 };
+        Err(late.max(slower))
     }
 
-    pub(super) fn new(e: &Experiment, settings: &Settings, nodes: &[Done]) -> Self {
+    /// The share of the time for which the clock stood still.
+    pub fn stood_still(&self) -> f64 {
+        1.0 - f64::from(self.dilation) / self.dilation_kept
+    }
+
+    pub(super) fn new(e: &Experiment, settings: &Settings, driven: &Driven) -> Self {
+        let nodes = driven.nodes.as_slice();
         let free = !settings.free.is_empty();
         let mut late = Histogram::default();
         let (mut too_late, mut unsent, mut lost) = (0, 0, 0);
@@ -93,7 +115,7 @@ impl LiveReport {
         });
         let missing = if free { 0 } else { sent.saturating_sub(given + dropped + unsent) };
         let mut invalid = Vec::new();
-        if let Some(p999) = late.quantile(999).filter(|p999| *p999 > settings.bound) {
+        if let Some(p999) = late.quantile(P999).filter(|p999| *p999 > settings.bound) {
             invalid.push(format!(
                 "one frame in a thousand was {} late or more, beyond the bound of {} ({too_late} \
                  of {} frames were beyond it, the latest by {})",
@@ -113,8 +135,13 @@ impl LiveReport {
                 invalid.push(format!("{} {what}", format::plural(n, "frame")));
             }
         }
+        let dilation = settings.dilation.get();
+        let going = settings.dilation.real_ns(driven.ended.now).max(1) as f64;
         Self {
-            dilation: settings.dilation.get(),
+            dilation,
+            clock: settings.clock.name(),
+            stood_still_ms: driven.stood_still as f64 * 1e-6,
+            dilation_kept: f64::from(dilation) * (1.0 + driven.stood_still as f64 / going),
             bound_ns: settings.bound.as_ps() as f64 / 1000.0,
             invalid,
             late: late.quantiles(),

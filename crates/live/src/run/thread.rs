@@ -3,14 +3,14 @@
 
 use super::Settings;
 use super::coordinate::{Board, Seat};
-use crate::clock::Clock;
+use crate::clock::{ClockKind, Reading, SharedClock};
 use crate::lab::Lab;
 use crate::lateness::PortTimes;
 use crate::log::Lines;
 use crate::machine::prepare;
 use crate::shell::{Counts, Outgoing, Plan, Shell};
 use crate::socket::{self, Sent, Sockets, real_time_ns};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weir_core::{NodeId, PortId, Time};
 use weir_net::Topology;
 use weir_scenario::Experiment;
@@ -43,13 +43,21 @@ pub(super) struct Done {
     pub(super) real_time: bool,
 }
 
-/// Tells the others if a thread ends before it should.
-struct Alarm<'a>(&'a Board, bool);
+/// Tells the others if a thread ends before it should, and that they need not wait for it.
+struct Alarm<'a> {
+    board: &'a Board,
+    thread: usize,
+    /// It has not ended as it should.
+    armed: bool,
+}
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
-        if self.1 {
-            self.0.failed.store(true, Ordering::Release);
+        if self.armed {
+            self.board.failed.store(true, Ordering::Release);
+        }
+        if let Some(clock) = self.board.clock() {
+            clock.done(self.thread, Time::NEVER);
         }
     }
 }
@@ -62,6 +70,8 @@ const LEFT: usize = 1 << 13;
 const LONGEST_SLEEP: u64 = 2_000_000;
 /// A thread does not sleep for less: it would wake up late. In nanoseconds.
 const AWAKE: u64 = 200_000;
+/// The kernel has a frame for so long at most, in nanoseconds: then it is lost.
+const IN_KERNEL: u64 = 100_000_000;
 /// A thread that runs before all others leaves its processor to them for so long ...
 const BREATH: u64 = 30_000;
 /// ... after so long without a sleep. The kernel would stop it for far longer otherwise.
@@ -89,8 +99,17 @@ struct Driven<'n, 's, 'a> {
     sockets: Sockets,
     /// Its seat at the board.
     seat: &'n Seat,
+    /// By port: where the neighbour counts what it has sent here, and how much of it has come.
+    /// Nobody counts what other programs send.
+    incoming: Vec<Option<Incoming<'n>>>,
     /// It has handled everything before the end of the run.
     ended: bool,
+}
+
+/// Frames from a neighbour.
+struct Incoming<'n> {
+    sent: &'n AtomicU64,
+    received: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -101,7 +120,7 @@ impl<'a> Worker<'a> {
         stations: Vec<(usize, &mut Station<'_>)>,
         plan: &Plan,
     ) -> Result<Vec<Done>, String> {
-        let mut alarm = Alarm(self.board, true);
+        let mut alarm = Alarm { board: self.board, thread: at, armed: true };
         let mut nodes = Vec::new();
         for (seat, station) in stations {
             let id = station.node();
@@ -110,20 +129,23 @@ impl<'a> Worker<'a> {
             let sockets = Sockets::open(ports).map_err(|e| format!("no packet socket: {e}"))?;
             let logged = self.settings.logged;
             let shell = Shell::new(station, &self.e.topology, self.config, plan.clone(), logged);
-            nodes.push(Driven { shell, sockets, seat: &self.board.seats[seat], ended: false });
+            let incoming = self.incoming(id);
+            let seat = &self.board.seats[seat];
+            nodes.push(Driven { shell, sockets, seat, incoming, ended: false });
         }
         let real_time = prepare(self.settings.real_time, at);
         self.board.ready.fetch_add(nodes.len(), Ordering::AcqRel);
         let clock = self.board.wait_for_clock().ok_or("the run did not begin")?;
-        let timed = Timed { worker: self, clock, breathes: real_time };
-        timed.go(&mut nodes);
-        alarm.1 = false;
+        let timed = Timed { worker: self, clock, thread: at, breathes: real_time };
+        let last = timed.go(&mut nodes);
+        alarm.armed = false;
+        drop(alarm);
         let reached = nodes.iter().map(|node| node.shell.now()).max().unwrap_or_default();
         if let Some(end) = self.board.stop(reached, nodes.len()) {
             // what was sent before the others stopped is on its way
             self.board.wait_for_rest(|| {
                 nodes.iter_mut().fold(false, |more, node| {
-                    let left = timed.take(node, LEFT);
+                    let left = timed.take(node, &last, LEFT);
                     node.tell();
                     more | left
                 })
@@ -134,7 +156,31 @@ impl<'a> Worker<'a> {
     }
 }
 
+impl Worker<'_> {
+    /// Where the neighbours of a node count what they send it.
+    fn incoming(&self, node: NodeId) -> Vec<Option<Incoming<'_>>> {
+        let of = |end: &weir_net::PortEnd| {
+            let seat = self.board.seats.iter().find(|seat| seat.node == end.peer)?;
+            Some(Incoming { sent: &seat.sent_by_port[end.peer_port.index()], received: 0 })
+        };
+        self.e.topology.ports(node).iter().map(of).collect()
+    }
+}
+
 impl Driven<'_, '_, '_> {
+    /// Whether the kernel still has a frame that a neighbour has sent.
+    fn awaits(&self) -> bool {
+        let mut incoming = self.incoming.iter().flatten();
+        incoming.any(|from| from.received < from.sent.load(Ordering::Acquire))
+    }
+
+    /// What has not come so far will not.
+    fn give_up(&mut self) {
+        for from in self.incoming.iter_mut().flatten() {
+            from.received = from.received.max(from.sent.load(Ordering::Acquire));
+        }
+    }
+
     fn done(mut self, real_time: bool) -> Done {
         self.sockets.count_drops();
         Done {
@@ -164,81 +210,130 @@ impl Driven<'_, '_, '_> {
 /// A thread whose time has begun.
 struct Timed<'w, 'a> {
     worker: &'w Worker<'a>,
-    clock: Clock,
+    clock: &'w SharedClock,
+    /// Its number.
+    thread: usize,
     /// Whether it leaves its processor to others now and then.
     breathes: bool,
 }
 
 impl Timed<'_, '_> {
-    /// Until the end.
-    fn go(&self, nodes: &mut [Driven<'_, '_, '_>]) {
+    /// Until the end; the last time that it has read.
+    fn go(&self, nodes: &mut [Driven<'_, '_, '_>]) -> Reading {
         let mut slept = real_time_ns();
+        let mut before: Option<Reading> = None;
         loop {
-            let mut more = false;
-            for node in nodes.iter_mut().filter(|node| !node.ended) {
-                more |= self.turn(node);
-            }
+            // the time is read first: what comes in meanwhile is handled next time
+            let real = real_time_ns();
+            let reading = self.clock.read(self.thread, real, before.as_ref());
+            let more = self.round(nodes, &reading, real);
+            before = Some(reading);
             if nodes.iter().all(|node| node.ended) {
-                return;
+                return reading;
             }
+            self.clock.done(self.thread, reading.now);
             let now = real_time_ns();
             if self.breathes && now > slept + BREATHLESS {
                 socket::sleep(BREATH);
                 slept = real_time_ns();
+            } else if reading.waits_for_another {
+                // it may be waiting for this processor
+                std::thread::yield_now();
             }
-            if more {
-                continue;
-            }
-            let end = self.worker.board.end();
-            let due = nodes.iter().filter(|n| !n.ended).map(|n| n.shell.due()).min();
-            let due = due.unwrap_or(end).min(end).saturating_add(Time::from_ps(1));
-            let free = self.clock.real(due).saturating_sub(real_time_ns()).min(LONGEST_SLEEP);
-            if let Some(sleep) = free.checked_sub(AWAKE).filter(|&sleep| sleep > 0) {
+            if !more && let Some(sleep) = self.free(nodes) {
                 socket::wait(nodes.iter().map(|node| &node.sockets), sleep);
                 slept = real_time_ns();
             }
         }
     }
 
-    /// Lets a node take what has arrived and do what is due; whether more may have arrived.
-    fn turn(&self, node: &mut Driven<'_, '_, '_>) -> bool {
+    /// How long it may sleep: not at all where others would wait for it.
+    fn free(&self, nodes: &[Driven<'_, '_, '_>]) -> Option<u64> {
+        if self.waits() {
+            return None;
+        }
+        let end = self.worker.board.end();
+        let due = nodes.iter().filter(|n| !n.ended).map(|n| n.shell.due()).min();
+        let due = due.unwrap_or(end).min(end).saturating_add(Time::from_ps(1));
+        let real = self.clock.onward().real(due);
+        let free = real.saturating_sub(real_time_ns()).min(LONGEST_SLEEP);
+        free.checked_sub(AWAKE).filter(|&sleep| sleep > 0)
+    }
+
+    /// Lets all nodes do what is due: first what leaves now, then what is done with what comes in,
+    /// so that no node has run beyond a frame of a neighbour on the same thread. Whether more may
+    /// have arrived.
+    fn round(&self, nodes: &mut [Driven<'_, '_, '_>], reading: &Reading, real: u64) -> bool {
         let board = self.worker.board;
         let end = board.end();
-        // the time is read first: what comes in meanwhile is handled next time
-        let real = real_time_ns();
-        let now = self.clock.scenario(real).min(end);
-        let more = self.take(node, AT_ONCE);
-        node.shell.run(now);
-        self.send(node, now);
-        node.tell();
-        node.ended = now >= end || board.failed.load(Ordering::Acquire);
-        if node.sockets.to_reopen(real) {
-            // in the namespace of the node; if that is gone, so is the interface
-            let _ = self.worker.lab.enter(node.shell.node());
-            node.sockets.reopen(real);
+        let now = reading.now.min(end);
+        for node in nodes.iter_mut().filter(|node| !node.ended) {
+            self.send(node, now);
+        }
+        let mut more = false;
+        for node in nodes.iter_mut().filter(|node| !node.ended) {
+            more |= self.take(node, reading, AT_ONCE);
+            if self.waits() {
+                self.take_all_sent(node, reading);
+            }
+            node.shell.run(now);
+            self.send(node, now);
+            node.tell();
+            node.ended = now >= end || board.failed.load(Ordering::Acquire);
+            if node.sockets.to_reopen(real) {
+                // in the namespace of the node; if that is gone, so is the interface
+                let _ = self.worker.lab.enter(node.shell.node());
+                node.sockets.reopen(real);
+            }
         }
         more
     }
 
     /// Takes at most so many frames; whether there may be more.
-    fn take(&self, node: &mut Driven<'_, '_, '_>, most: usize) -> bool {
+    fn take(&self, node: &mut Driven<'_, '_, '_>, reading: &Reading, most: usize) -> bool {
         for _ in 0..most {
             let Some(frame) = node.sockets.receive() else { return false };
-            let at = self.clock.scenario(frame.at);
+            // the clock may have stood still since the reading
+            let at = reading.scenario(frame.at).min(self.clock.now(real_time_ns()));
+            if let Some(from) = &mut node.incoming[frame.port.index()] {
+                from.received += 1;
+            }
             node.shell.receive(frame.port, at, frame.bytes, frame.vlan);
         }
         true
     }
 
+    /// Takes what the neighbours have sent and the kernel still has, for a while: when the clock
+    /// waits, nobody runs beyond a frame that is on its way.
+    fn take_all_sent(&self, node: &mut Driven<'_, '_, '_>, reading: &Reading) {
+        let began = real_time_ns();
+        while node.awaits() {
+            if real_time_ns() > began + IN_KERNEL {
+                // it is lost, which the report finds by its own count
+                return node.give_up();
+            }
+            if !self.take(node, reading, AT_ONCE) {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.worker.settings.clock == ClockKind::Waiting
+    }
+
     fn send(&self, node: &mut Driven<'_, '_, '_>, now: Time) {
         while let Some((port, out)) = node.shell.transmit(now) {
             let sent = node.sockets.send(port, out.control, &out.bytes);
-            let late = self.clock.scenario(real_time_ns()).saturating_sub(out.due);
+            let late = self.clock.now(real_time_ns()).saturating_sub(out.due);
             let times = &mut node.shell.times[port.index()];
             times.late.add(late);
             times.too_late += u64::from(late > self.worker.settings.bound);
             match sent {
-                Sent::After(tries) => times.retried += u64::from(tries > 0),
+                Sent::After(tries) => {
+                    times.retried += u64::from(tries > 0);
+                    node.seat.sent_by_port[port.index()].fetch_add(1, Ordering::AcqRel);
+                }
                 Sent::Never => times.unsent += 1,
             }
         }

@@ -1,6 +1,7 @@
 //! A study as a page of Markdown.
 
-use super::{Attempt, Bound, Cell, Study, WITHIN};
+use super::{Attempt, Bound, Cell, Late, Study, WITHIN};
+use crate::clock::ClockKind;
 use crate::compare::SideBySide;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,11 +36,18 @@ pub fn page(study: &Study, files: &str) -> String {
         Bound::Frame(time) => format!("one frame time of the fastest link, {}", format::time(time)),
         Bound::Of(time) => format::time(time),
     };
+    let clock = match study.clock {
+        ClockKind::Waiting => {
+            "the scenario's clock waits for a thread that is later than a 32nd part of the bound: \
+             runs take longer instead, as \"with waiting\" says"
+        }
+        ClockKind::Free => "the scenario's clock goes on when a thread is late",
+    };
     let (wanted, most) = study.wanted;
     let _ = write!(
         out,
         "- bound of lateness: {bound} of scenario time; of each dilation {wanted} runs were to \
-         keep it, {most} were made at most\n\nAgain: `{}`. All runs: \
+         keep it, {most} were made at most\n- {clock}\n\nAgain: `{}`. All runs: \
          [{files}-runs.csv]({files}-runs.csv); all flows: \
          [{files}-flows.csv]({files}-flows.csv).\n\n",
         study.command
@@ -47,6 +55,7 @@ pub fn page(study: &Study, files: &str) -> String {
     out.push_str(&beside(study));
     out.push_str(&differences(study));
     out.push_str(&itself(study));
+    out.push_str(&late(study));
     if study.dilations.len() > 1 {
         out.push_str(&invariance(study));
     }
@@ -132,6 +141,7 @@ fn differences(study: &Study) -> String {
         &[
             "",
             "dilation",
+            "with waiting, median",
             "valid runs",
             "flows: median",
             "90 %",
@@ -158,6 +168,7 @@ fn differences(study: &Study) -> String {
             let same = valid.iter().filter(|a| a.side.as_ref().is_some_and(|s| s.same_held()));
             let late = Sorted::new(valid.iter().filter_map(|a| a.late.p999_ns));
             let latest = Sorted::new(valid.iter().filter_map(|a| a.late.max_ns));
+            let kept = Sorted::new(valid.iter().map(|a| a.kept));
             let (simulated, live) = pauses(&valid);
             let [half, most, largest, worst, rank, last] = far(&flows, &worst, &ranks);
             row(
@@ -165,6 +176,7 @@ fn differences(study: &Study) -> String {
                 &[
                     cell.name(),
                     dilation.to_string(),
+                    or_dash(kept.percentile(P50).map(|kept| format!("{kept:.0}"))),
                     format!("{} of {all}", valid.len()),
                     half,
                     most,
@@ -233,9 +245,6 @@ fn itself(study: &Study) -> String {
         let worst = Sorted::new(cell.apart.iter().filter_map(SideBySide::worst_flow));
         let ranks = Sorted::new(cell.apart.iter().filter_map(SideBySide::worst_rank));
         let same = cell.apart.iter().filter(|side| side.same_held()).count();
-        let sent = |side: &SideBySide| -> f64 { side.pauses.iter().filter_map(|p| p.live).sum() };
-        let pauses = Sorted::new(cell.apart.iter().map(sent));
-        let range = pauses.min().zip(pauses.max());
         let [half, most, largest, worst, rank, last] = far(&flows, &worst, &ranks);
         row(
             &mut out,
@@ -249,11 +258,78 @@ fn itself(study: &Study) -> String {
                 rank,
                 last,
                 format!("{same} of {}", cell.apart.len()),
-                or_dash(range.map(|(a, b)| format!("{a:.0} to {b:.0}"))),
+                sent(cell.apart.iter()),
             ],
         );
     }
     out + "\n"
+}
+
+/// What lateness alone does.
+fn late(study: &Study) -> String {
+    if study.cells.iter().all(|cell| cell.emulated.is_empty()) {
+        return String::new();
+    }
+    let mut out = String::from(
+        "## Late without a kernel\n\nThe nodes of a live run again, with the bytes of all frames, \
+         but without a kernel: a clock of its own in which each node wakes up late, by times that \
+         are drawn from how late frames were in the live runs that count. What differs from the \
+         simulation here comes from lateness alone. \"Held as in the simulation\": in how many of \
+         them exactly its flows are held. The last column has the live runs that hold the flows of \
+         the simulation, or of one of these runs.\n\n",
+    );
+    heads(
+        &mut out,
+        &[
+            "",
+            "late as with dilation",
+            "runs",
+            "in order: median",
+            "largest",
+            "within",
+            "held as in the simulation",
+            "PAUSEs, least to most",
+            "99.9 % of frames less late than, median",
+            "live runs that hold the same",
+        ],
+    );
+    for cell in &study.cells {
+        for &dilation in &study.dilations {
+            let runs: Vec<&Late> = cell.late(dilation).collect();
+            if runs.is_empty() {
+                continue;
+            }
+            let ranks = Sorted::new(runs.iter().filter_map(|run| run.side.worst_rank()));
+            let within = ranks.as_slice().iter().filter(|x| **x <= WITHIN).count();
+            let same = runs.iter().filter(|run| run.side.same_held()).count();
+            let range = sent(runs.iter().map(|run| &run.side));
+            let late = Sorted::new(runs.iter().filter_map(|run| run.late.p999_ns));
+            let held = cell.valid(dilation).filter(|run| cell.is_held_so(run)).count();
+            row(
+                &mut out,
+                &[
+                    cell.name(),
+                    dilation.to_string(),
+                    runs.len().to_string(),
+                    or_dash(ranks.percentile(P50).map(percent)),
+                    or_dash(ranks.max().map(percent)),
+                    format!("{within} of {}", runs.len()),
+                    format!("{same} of {}", runs.len()),
+                    range,
+                    or_dash(late.percentile(P50).map(|ns| format!("{ns:.0} ns"))),
+                    format!("{held} of {}", cell.valid(dilation).count()),
+                ],
+            );
+        }
+    }
+    out + "\n"
+}
+
+/// PAUSE messages that runs have sent, least to most.
+fn sent<'a>(sides: impl Iterator<Item = &'a SideBySide>) -> String {
+    let of = |side: &SideBySide| -> f64 { side.pauses.iter().filter_map(|p| p.live).sum() };
+    let pauses = Sorted::new(sides.map(of));
+    or_dash(pauses.min().zip(pauses.max()).map(|(a, b)| format!("{a:.0} to {b:.0}")))
 }
 
 /// PAUSE messages of all ports: simulated, and the median of live runs.

@@ -1,81 +1,58 @@
 //! Every run and every flow of a study as CSV.
 
 use super::{Attempt, Cell, Study};
-use crate::compare::Pair;
-use weir_results::column::csv_text;
+use crate::compare::{Pair, SideBySide};
+use weir_results::sheet::Sheet;
+
+/// A live run with its cell and its number there.
+type Line<'a> = (&'a Cell, usize, &'a Attempt);
+
+/// The columns that say which run a row is about.
+fn run_columns<'a, T>(of: fn(&'a T) -> Line<'a>) -> Sheet<'a, T> {
+    Sheet::new()
+        .column("variant", move |row| of(row).0.variant.as_str())
+        .column("at", move |row| of(row).0.at.as_str())
+        .column("dilation", move |row| of(row).2.dilation.to_string())
+        .column("run", move |row| of(row).1 as u64)
+        .column("valid", move |row| of(row).2.counts())
+}
 
 /// A row per live run.
 pub fn runs_csv(study: &Study) -> Vec<u8> {
-    let heads = [
-        "variant",
-        "at",
-        "dilation",
-        "run",
-        "valid",
-        "late_p50_ns",
-        "late_p99_ns",
-        "late_p999_ns",
-        "late_max_ns",
-        "worst_flow_difference",
-        "worst_in_order",
-        "held_flows_same",
-        "pauses_simulated",
-        "pauses_live",
-        "held_us_simulated",
-        "held_us_live",
-        "reasons",
-    ];
-    let rows = each(study).map(|(cell, number, run)| {
-        let text = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-        let side = run.side.as_ref();
-        let sum = |of: fn(&crate::compare::SideBySide) -> &Vec<Pair>, live: bool| {
-            let number = |p: &Pair| if live { p.live } else { p.simulated };
-            text(side.map(|side| of(side).iter().filter_map(number).sum()))
-        };
-        vec![
-            cell.variant.clone(),
-            cell.at.clone(),
-            run.dilation.to_string(),
-            number.to_string(),
-            u8::from(run.counts()).to_string(),
-            text(run.late.p50_ns),
-            text(run.late.p99_ns),
-            text(run.late.p999_ns),
-            text(run.late.max_ns),
-            text(run.worst().filter(|x| x.is_finite())),
-            text(run.worst_rank().filter(|x| x.is_finite())),
-            side.map_or(String::new(), |s| u8::from(s.same_held()).to_string()),
-            sum(|s| &s.pauses, false),
-            sum(|s| &s.pauses, true),
-            sum(|s| &s.held, false),
-            sum(|s| &s.held, true),
-            run.invalid.join("; "),
-        ]
-    });
-    csv_text(heads, rows)
+    let sum = |run: &Attempt, of: fn(&SideBySide) -> &Vec<Pair>, side: fn(&Pair) -> Option<f64>| {
+        let all = run.side.as_ref()?;
+        Some(of(all).iter().filter_map(side).sum::<f64>())
+    };
+    let rows: Vec<Line<'_>> = each(study).collect();
+    run_columns(|row: &Line<'_>| *row)
+        .column("dilation_kept", |(.., run)| run.kept)
+        .column("late_p50_ns", |(.., run)| run.late.p50_ns)
+        .column("late_p99_ns", |(.., run)| run.late.p99_ns)
+        .column("late_p999_ns", |(.., run)| run.late.p999_ns)
+        .column("late_max_ns", |(.., run)| run.late.max_ns)
+        .column("worst_flow_difference", |(.., run)| run.worst())
+        .column("worst_in_order", |(.., run)| run.worst_rank())
+        .column("held_flows_same", |(.., run)| run.side.as_ref().map(|s| s.same_held()))
+        .column("pauses_simulated", move |(.., run)| sum(run, |s| &s.pauses, |p| p.simulated))
+        .column("pauses_live", move |(.., run)| sum(run, |s| &s.pauses, |p| p.live))
+        .column("held_us_simulated", move |(.., run)| sum(run, |s| &s.held, |p| p.simulated))
+        .column("held_us_live", move |(.., run)| sum(run, |s| &s.held, |p| p.live))
+        .column("reasons", |(.., run)| run.invalid.join("; "))
+        .csv(&rows)
 }
 
 /// A row per live run and flow.
 pub fn flows_csv(study: &Study) -> Vec<u8> {
-    let heads = ["variant", "at", "dilation", "run", "valid", "flow", "simulated", "live"];
-    let rows = each(study).flat_map(|(cell, number, run)| {
-        let flows = run.side.iter().flat_map(|side| &side.flows);
-        let valid = u8::from(run.counts()).to_string();
-        flows.map(move |pair| {
-            let text = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-            vec![
-                cell.variant.clone(),
-                cell.at.clone(),
-                run.dilation.to_string(),
-                number.to_string(),
-                valid.clone(),
-                pair.what.clone(),
-                text(pair.simulated),
-                text(pair.live),
-            ]
-        })
+    let rows = each(study).flat_map(|run| {
+        let flows = run.2.side.iter().flat_map(|side| &side.flows);
+        flows.map(move |pair| (run, pair))
     });
-    csv_text(heads, rows)
+    let rows: Vec<(Line<'_>, &Pair)> = rows.collect();
+    run_columns(|(run, _): &(Line<'_>, &Pair)| *run)
+        .column("flow", |(_, pair)| pair.what.as_str())
+        .column("simulated", |(_, pair)| pair.simulated)
+        .column("live", |(_, pair)| pair.live)
+        .csv(&rows)
 }
 
 /// Every run with its cell, and its number among those of the cell.

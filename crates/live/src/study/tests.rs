@@ -15,6 +15,7 @@ fn attempt(dilation: u32, fct: f64, why: &str) -> Attempt {
     };
     Attempt {
         dilation,
+        kept: f64::from(dilation) * 1.1,
         invalid: (!why.is_empty()).then(|| why.to_owned()).into_iter().collect(),
         late: Quantiles { p999_ns: Some(66.0), max_ns: Some(77.0), ..Quantiles::default() },
         side: Some(side),
@@ -42,6 +43,7 @@ fn study() -> Study {
             attempt(1000, 190.0, "one frame in a thousand was 1 ms late"),
             attempt(500, 103.0, ""),
         ],
+        emulated: Vec::new(),
     };
     Study {
         id: "X-TB".into(),
@@ -49,6 +51,7 @@ fn study() -> Study {
         changed: String::new(),
         command: "weir live study X-TB".into(),
         machine: vec!["Linux".into()],
+        clock: ClockKind::Waiting,
         bound: Bound::Frame(Time::from_ns(80)),
         dilations: vec![1000, 500],
         wanted: (2, 6),
@@ -64,8 +67,8 @@ fn only_runs_that_kept_their_time_are_in_the_numbers() {
                   | 102 us | 102 us to 104 us | 2 |";
     assert!(page.contains(beside), "{page}");
     // flows of both runs: 0, 0, 2 and 4 %
-    let apart = "| 1000 | 2 of 3 | 0.00 % | 4.00 % | 4.00 % | 2.00 % | 2.00 % | 4.00 % | 2 of 2 | \
-                 2 of 2 | 4 | 5 | 66 ns | 77 ns |";
+    let apart = "| 1000 | 1100 | 2 of 3 | 0.00 % | 4.00 % | 4.00 % | 2.00 % | 2.00 % | 4.00 % \
+                 | 2 of 2 | 2 of 2 | 4 | 5 | 66 ns | 77 ns |";
     assert!(page.contains(apart), "{page}");
     assert!(page.contains("| victim | `fct_max_ps` | 102 us | 103 us | 0.98 % |"), "{page}");
     assert!(page.contains("| 1000 | 1 | 66 ns | 90.00 % |"), "{page}");
@@ -85,6 +88,38 @@ fn the_simulation_stands_beside_itself() {
     assert!(page.contains(row), "{page}");
 }
 
+/// A run without a kernel that holds `a` and, if `also`, `b`, whom the simulation does not hold.
+fn late(fct: f64, also: bool) -> Late {
+    let mut run = attempt(1000, fct, "");
+    if also {
+        run.side.as_mut().expect("it has one").flows_held.push(pair("b", 0.0, 7.0));
+    }
+    Late { dilation: 1000, late: run.late, side: run.side.expect("it has one") }
+}
+
+#[test]
+fn runs_without_a_kernel_say_what_lateness_alone_does() {
+    let mut study = study();
+    study.cells[0].attempts[1]
+        .side
+        .as_mut()
+        .expect("it has one")
+        .flows_held
+        .push(pair("b", 0.0, 9.0));
+    assert!(!page(&study, "x-tb").contains("Late without a kernel"));
+    // the second of the two live runs in time holds `b`, too: so does one of the late runs, or not
+    for (also, held) in [(true, "2 of 2"), (false, "1 of 2")] {
+        study.cells[0].emulated = vec![late(101.0, false), late(102.0, also), late(107.0, false)];
+        let page = page(&study, "x-tb");
+        let same = if also { "2 of 3" } else { "3 of 3" };
+        let row = format!(
+            "| PFC, burst = 30us | 1000 | 3 | 2.00 % | 7.00 % | 2 of 3 | {same} | 5 to 5 | 66 ns | \
+             {held} |"
+        );
+        assert!(page.contains(&row), "{page}");
+    }
+}
+
 #[test]
 fn a_flow_without_a_number_is_no_agreement() {
     let mut run = attempt(1000, 100.0, "");
@@ -98,7 +133,7 @@ fn tables_have_every_run_and_every_flow() {
     let runs = text(runs_csv(&study()));
     assert_eq!(runs.lines().count(), 5);
     assert!(
-        runs.lines().any(|l| l.starts_with("PFC,burst = 30us,1000,3,0,,,66,77,0.8999")),
+        runs.lines().any(|l| l.starts_with("PFC,burst = 30us,1000,3,0,1100,,,66,77,0.8999")),
         "{runs}"
     );
     let flows = text(flows_csv(&study()));

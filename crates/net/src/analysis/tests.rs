@@ -207,7 +207,7 @@ fn oversubscription_is_that_of_the_worst_switch() {
 fn the_bisection_is_the_capacity_between_halves() {
     let gbps = |topo: &Topology| {
         let b = bisection(topo);
-        (b.capacity.as_gbps_f64() as u64, b.demand.as_gbps_f64() as u64)
+        (b.capacity.as_bps() / 1_000_000_000, b.demand.as_bps() / 1_000_000_000)
     };
     // half of the 1024 hosts at 100 Gb/s; 32 ToRs with 8 uplinks
     let flowsail = flowsail_1024::build(&flowsail_1024::Params::default()).unwrap();

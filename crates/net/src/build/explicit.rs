@@ -13,7 +13,7 @@
 //! port   P_d s1 h2             # a name for the port of s1 that leads to h2
 //! ```
 
-use crate::{Layer, NodeKind, Topology, TopologyBuilder, TopologyError};
+use crate::{Layer, Node, NodeKind, Topology, TopologyBuilder, TopologyError};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use weir_core::nearest;
@@ -22,8 +22,9 @@ use weir_core::{Length, NodeId, Rate, Time};
 /// A network as lists of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    /// Hosts and switches in the order of their ids.
-    pub nodes: Vec<NodeSpec>,
+    /// Hosts and switches in the order of their ids; layers are [`Layer::Other`] if the graph has
+    /// none. Layers and groups of hosts are not looked at.
+    pub nodes: Vec<Node>,
     /// Links in the order of their ids; a node's ports are numbered in this order.
     pub links: Vec<LinkSpec>,
     /// Names for ports: (name, node, the neighbour the port leads to).
@@ -31,19 +32,6 @@ pub struct Params {
     /// Links that have failed from the start, by their ends; of parallel links each mention takes
     /// the next.
     pub failed: Vec<(String, String)>,
-}
-
-/// A node by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeSpec {
-    /// Its unique name.
-    pub name: String,
-    /// Host or switch.
-    pub kind: NodeKind,
-    /// Its layer; [`Layer::Other`] if the graph has none. Not looked at for hosts.
-    pub layer: Layer,
-    /// Its pod or rack. Not looked at for hosts.
-    pub group: u32,
 }
 
 /// A link by the names of its ends.
@@ -214,7 +202,7 @@ impl Reader {
             }
         }
         for name in names {
-            self.graph.nodes.push(NodeSpec { name: name.to_owned(), kind, layer, group });
+            self.graph.nodes.push(Node { name: name.to_owned(), kind, layer, group });
         }
         Ok(())
     }
@@ -302,7 +290,7 @@ mod tests {
     fn a_graph_file_says_all_there_is() {
         let topo = build(&read(GRAPH).unwrap()).unwrap();
         assert_eq!(neighbours(&topo, "s0"), ["h0", "h1", "s1"]);
-        let rates = topo.links().iter().map(|l| (l.rate.as_gbps_f64() as u32, l.delay));
+        let rates = topo.links().iter().map(|l| (l.rate.as_bps() / 1_000_000_000, l.delay));
         let us = Time::from_us(1);
         let expected = [(100, us), (25, us), (400, Time::from_ns(500)), (100, us)];
         assert_eq!(rates.collect::<Vec<_>>(), expected);

@@ -9,8 +9,8 @@ mod graphml;
 mod merge;
 mod tables;
 
-use crate::build::explicit::{LinkSpec, NodeSpec, Params};
-use crate::{Layer, NodeKind};
+use crate::build::explicit::{LinkSpec, Params};
+use crate::{Layer, Node, NodeKind};
 use std::collections::BTreeMap;
 use weir_core::{Length, Rate, Time, nearest};
 
@@ -160,7 +160,7 @@ fn build(list: &List, mut notes: Vec<String>, defaults: Defaults) -> Result<Cabl
         let host = stated.as_deref().map_or(degree == 1, is_host);
         let layer = if host { Layer::Host } else { layer(stated.as_deref(), name) };
         let kind = if host { NodeKind::Host } else { NodeKind::Switch };
-        graph.nodes.push(NodeSpec { name: name.clone(), kind, layer, group: group as u32 });
+        graph.nodes.push(Node { name: name.clone(), kind, layer, group: group as u32 });
     }
     // layers help drawings and up-down routing only where all switches have one
     let switches = || graph.nodes.iter().filter(|n| n.kind == NodeKind::Switch);

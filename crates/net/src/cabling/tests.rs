@@ -39,7 +39,7 @@ fn links(graph: &Params) -> Vec<String> {
         .map(|l| {
             let mut ends = [l.a.as_str(), l.b.as_str()];
             ends.sort_unstable();
-            let (rate, ns) = (l.rate.as_gbps_f64(), l.delay.as_ps() / 1000);
+            let (rate, ns) = (l.rate.as_bps() as f64 / 1e9, l.delay.as_ps() / 1000);
             format!("{}-{} {rate} {ns}", ends[0], ends[1])
         })
         .collect();

@@ -2,7 +2,7 @@
 
 mod keys;
 
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::Diagnostics;
 use crate::text::{Words, shortened};
 pub(crate) use keys::KEYS;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use weir_cc::hpcc::{HpccParams, Telemetry};
 use weir_cc::none::NoneParams;
 use weir_cc::timely::TimelyParams;
 use weir_cc::{CcParams, WindowKind};
-use weir_core::{Rate, Time};
+use weir_core::{Rate, Severity, Time};
 
 /// CC_MODE, as far as it is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,14 +83,14 @@ mod tests {
     use super::*;
     use crate::explanation::Combination;
     use crate::explanation::tests::space;
-    use crate::verdict::{Outcome, Verdict};
+    use crate::verdict::{ClaimOutcome, Verdict};
     use weir_stats::verdict::Judgement::{NotReproduced, Reproduced};
 
     /// What holds under a combination: so many of five claims.
     fn scored(levels: &[usize], held: usize) -> Scored {
         let verdict = |i: usize| {
             let judgement = if i < held { Reproduced } else { NotReproduced };
-            Verdict { outcome: Outcome::Judged(judgement), ..Verdict::default() }
+            Verdict { outcome: ClaimOutcome::Judged(judgement), ..Verdict::default() }
         };
         Scored {
             combination: Combination(levels.to_vec()),

@@ -7,6 +7,7 @@
 //!   effects.svg .pdf .png      effects on the quantities of the table
 //! ```
 
+use super::effects::Effect;
 use super::forest;
 use super::record::{self, Confirmation, Found, Record, term_words};
 use super::score::{Scorable, Scored, holds};
@@ -14,7 +15,7 @@ use super::search::{Study, directory};
 use crate::catalogue::Paper;
 use std::path::Path;
 use weir_plot::{Theme, print, svg};
-use weir_results::column::csv_text;
+use weir_results::sheet::Sheet;
 use weir_sweep::SweepError;
 use weir_sweep::store::replace;
 
@@ -88,88 +89,64 @@ pub fn publish(paper: &Paper, from: &Path, to: &Path) -> Result<usize, SweepErro
     Ok(copied)
 }
 
+/// A claim under a combination of one phase.
+type Line<'a> = (&'a str, &'a Scored, &'a crate::Verdict, &'a Scorable);
+
 fn combinations(study: &Study<'_>, found: &Found, confirmation: Option<&Confirmation>) -> Vec<u8> {
-    let factors = study.explanation.factors.iter().map(|f| f.name.clone());
-    let mut heads = vec!["phase".to_owned(), "departures".to_owned()];
-    heads.extend(factors);
-    let rest = [
-        "held_claims",
-        "experiment",
-        "claim",
-        "paper",
-        "measured",
-        "estimate",
-        "low",
-        "high",
-        "seeds",
-        "verdict",
-        "holds",
-    ];
-    heads.extend(rest.map(str::to_owned));
-    let mut rows = Vec::new();
-    let mut add = |phase: &str, claims: &[Scorable], scored: &[Scored]| {
-        for s in scored {
-            let own = s.verdicts.iter().zip(claims);
-            rows.extend(own.map(|(v, c)| cells(study, phase, s, v, c)));
-        }
-    };
+    let mut rows: Vec<Line<'_>> = Vec::new();
+    let mut add = |phase, claims, scored| lines(&mut rows, phase, claims, scored);
     add("search", &found.claims, &found.scored);
     if let Some(c) = confirmation {
         add(c.phase.name(), &c.claims, &c.scored);
     }
-    csv_text(heads, rows)
+    let explanation = study.explanation;
+    let factors = &explanation.factors;
+    // an end without a bound is `inf`
+    let number = |x: Option<f64>| x.map(|x| x.to_string());
+    Sheet::new()
+        .column("phase", |(phase, ..): &Line<'_>| *phase)
+        .column("departures", |(_, s, ..)| explanation.departures(&s.combination).len() as u64)
+        .each(factors.iter().map(|f| f.name.as_str()), |(_, s, ..), i| {
+            factors[i].levels[s.combination.0[i]].label.as_str()
+        })
+        .column("held_claims", |(_, s, ..)| s.held().to_string())
+        .column("experiment", |(.., c)| c.claim.experiment.as_str())
+        .column("claim", |(.., c)| c.name.as_str())
+        .column("paper", |(.., v, _)| v.paper.as_str())
+        .column("measured", |(.., v, _)| v.measured.as_str())
+        .column("estimate", move |(.., v, _)| number(v.estimate))
+        .column("low", move |(.., v, _)| number(v.interval.map(|i| i.low)))
+        .column("high", move |(.., v, _)| number(v.interval.map(|i| i.high)))
+        .column("seeds", |(.., v, _)| v.seeds as u64)
+        .column("verdict", |(.., v, _)| v.outcome.name())
+        .column("holds", |(.., v, _)| holds(&v.outcome).to_string())
+        .csv(&rows)
 }
 
-fn cells(
-    study: &Study<'_>,
-    phase: &str,
-    s: &Scored,
-    v: &crate::Verdict,
-    c: &Scorable,
-) -> Vec<String> {
-    let explanation = study.explanation;
-    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-    let departures = explanation.departures(&s.combination).len();
-    let mut row = vec![phase.to_owned(), departures.to_string()];
-    let levels = explanation.factors.iter().zip(&s.combination.0);
-    row.extend(levels.map(|(f, l)| f.levels[*l].label.clone()));
-    row.extend([
-        s.held().to_string(),
-        c.claim.experiment.clone(),
-        c.name.clone(),
-        v.paper.clone(),
-        v.measured.clone(),
-        number(v.estimate),
-        number(v.interval.map(|i| i.low)),
-        number(v.interval.map(|i| i.high)),
-        v.seeds.to_string(),
-        v.outcome.name().to_owned(),
-        holds(&v.outcome).to_string(),
-    ]);
-    row
+fn lines<'a>(
+    rows: &mut Vec<Line<'a>>,
+    phase: &'a str,
+    claims: &'a [Scorable],
+    scored: &'a [Scored],
+) {
+    for s in scored {
+        rows.extend(s.verdicts.iter().zip(claims).map(|(v, c)| (phase, s, v, c)));
+    }
 }
 
 fn effects(study: &Study<'_>, found: &Found) -> Vec<u8> {
-    let heads = [
-        "claim", "kind", "of", "scale", "effect", "low", "high", "settings", "seeds", "p_holm",
-        "present",
-    ];
-    let rows = found.effects.iter().map(|e| {
-        let shown = e.shown();
-        let kind = if e.term.len() == 2 { "interaction" } else { "main" };
-        [
-            found.claims[e.claim].name.clone(),
-            kind.to_owned(),
-            term_words(study.explanation, &e.term),
-            (if e.log { "factor" } else { "difference" }).to_owned(),
-            shown.value.to_string(),
-            shown.interval.low.to_string(),
-            shown.interval.high.to_string(),
-            e.settings.to_string(),
-            shown.seeds.to_string(),
-            e.p.to_string(),
-            e.present().to_string(),
-        ]
-    });
-    csv_text(heads, rows)
+    let kind = |e: &Effect| if e.term.len() == 2 { "interaction" } else { "main" };
+    Sheet::new()
+        .column("claim", |e: &Effect| found.claims[e.claim].name.as_str())
+        .column("kind", kind)
+        .column("of", |e| term_words(study.explanation, &e.term))
+        .column("scale", |e| if e.log { "factor" } else { "difference" })
+        .column("effect", |e| e.shown().value.to_string())
+        .column("low", |e| e.shown().interval.low.to_string())
+        .column("high", |e| e.shown().interval.high.to_string())
+        .column("settings", |e| e.settings.to_string())
+        .column("seeds", |e| e.shown().seeds.to_string())
+        .column("p_holm", |e| e.p.to_string())
+        .column("present", |e| e.present().to_string())
+        .csv(&found.effects)
 }

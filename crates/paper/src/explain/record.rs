@@ -292,12 +292,12 @@ fn effect_words(study: &Study<'_>, found: &Found, e: &Effect) -> String {
     let mark = if e.present() { "" } else { " (alone; not after correction for all effects)" };
     let pair = if e.term.len() == 2 { "beyond their product " } else { "" };
     format!(
-        "{}: {} {pair}× {} [{}, {}]{mark}",
+        "{}: {pair}× {} [{}, {}]{mark}, of {}",
         term_words(study.explanation, &e.term),
-        found.claims[e.claim].name,
         n(shown.value),
         n(shown.interval.low),
         n(shown.interval.high),
+        found.claims[e.claim].claim.says,
     )
 }
 

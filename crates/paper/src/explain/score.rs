@@ -4,7 +4,7 @@ use super::search::{Phase, Study};
 use crate::claim::{Claim, Operand, Rule};
 use crate::explanation::{Combination, Explanation};
 use crate::judge::{Library, Response, judge, response};
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{ClaimOutcome, Verdict};
 use weir_stats::verdict::Judgement;
 
 /// A claim with one thing that it looks at.
@@ -30,9 +30,9 @@ pub struct Scored {
 }
 
 /// Whether a claim holds: reproduced, or the same direction.
-pub fn holds(outcome: &Outcome) -> bool {
+pub fn holds(outcome: &ClaimOutcome) -> bool {
     use Judgement::{Reproduced, SameDirection};
-    matches!(outcome, Outcome::Judged(Reproduced | SameDirection(_)))
+    matches!(outcome, ClaimOutcome::Judged(Reproduced | SameDirection(_)))
 }
 
 impl Scored {
@@ -43,7 +43,7 @@ impl Scored {
 
     /// How many of them are within the margin of the paper's number.
     pub fn within_margin(&self) -> usize {
-        let within = |v: &&Verdict| v.outcome == Outcome::Judged(Judgement::Reproduced);
+        let within = |v: &&Verdict| v.outcome == ClaimOutcome::Judged(Judgement::Reproduced);
         self.verdicts.iter().filter(within).count()
     }
 }
@@ -120,7 +120,7 @@ pub fn score(
 pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Vec<String> {
     let judged = |i: usize| {
         let mut all = scored.iter().map(|s| &s.verdicts[i].outcome);
-        all.any(|o| !matches!(o, Outcome::LeftOut(_)))
+        all.any(|o| !matches!(o, ClaimOutcome::LeftOut(_)))
     };
     let stays: Vec<bool> = (0..claims.len()).map(judged).collect();
     let out = claims.iter().zip(&stays).filter(|(_, stays)| !**stays);

@@ -1,7 +1,9 @@
 //! Estimates with intervals over seeds: which one for which metric.
 
 use crate::claim_rules::unit;
+use crate::select::summary;
 use weir_core::Unit;
+use weir_results::summary::Statistic;
 use weir_stats::{
     ALPHA, Estimate, Interval, PairedShares, at_most_at, fieller_at, least_for_median, mean_at,
     median_at, paired_difference_at, paired_shares_at, ratio_at, wilson_at,
@@ -20,12 +22,10 @@ pub(super) enum Nature {
 
 impl Nature {
     pub(super) fn of(metric: &str) -> Self {
-        if unit(metric) == Unit::Flag {
-            Self::Share
-        } else if metric.starts_with("max_") || metric.contains("_max") {
-            Self::Maximum
-        } else {
-            Self::Mean
+        match summary(metric).map(|found| found.by) {
+            _ if unit(metric) == Unit::Flag => Self::Share,
+            Some(Statistic::Max) => Self::Maximum,
+            _ => Self::Mean,
         }
     }
 

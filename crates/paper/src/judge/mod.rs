@@ -18,7 +18,7 @@ use super::claim::{Claim, Operand, Rule};
 use super::claim_rules::operand;
 use super::experiment::Mode;
 use super::tables::{Cell, Tables};
-use super::verdict::{Outcome, Verdict};
+use super::verdict::{ClaimOutcome, Verdict};
 use estimate::{Estimator, LEVEL, Nature};
 pub use response::Response;
 pub(crate) use response::response;
@@ -60,7 +60,7 @@ pub fn judge(index: usize, claim: &Claim, library: &dyn Library, mode: Mode) -> 
             ..Verdict::default()
         };
         if let Rule::NotMeasured { why } = &claim.rule {
-            verdict.outcome = Outcome::NotMeasured(why.clone());
+            verdict.outcome = ClaimOutcome::NotMeasured(why.clone());
             return verdict;
         }
         match Data::new(claim, of, library, mode) {
@@ -93,7 +93,7 @@ fn look_at_window(verdict: &mut Verdict, found: steady::Found, mode: Mode) {
         && mode == Mode::Full
     {
         verdict.why = String::new();
-        verdict.outcome = Outcome::NotMeasured(why);
+        verdict.outcome = ClaimOutcome::NotMeasured(why);
     }
 }
 
@@ -133,7 +133,7 @@ fn fill(verdict: &mut Verdict, claim: &Claim, of: &[Operand], data: &Data) {
     };
     verdict.runs = data.runs();
     verdict.seeds = data.seeds();
-    verdict.outcome = Outcome::Judged(found.judgement);
+    verdict.outcome = ClaimOutcome::Judged(found.judgement);
     verdict.why = found.why;
     verdict.estimate = found.estimate.map(|e| e.value).filter(|x| x.is_finite());
     verdict.interval = found.estimate.map(|e| e.interval).filter(|i| !i.low.is_nan());
@@ -185,6 +185,7 @@ fn few(tables: &Tables, o: &Operand) -> Option<(f64, f64)> {
     let cells = tables.select(&flows).into_iter().filter(|c| c.variant == o.variant);
     let numbers = cells.flat_map(|c| c.seeds).map(|(_, n)| n);
     let least = numbers.reduce(f64::min)?;
+    let needed = needed as f64;
     (least < needed).then_some((least, needed))
 }
 
@@ -218,11 +219,11 @@ impl Data {
         of: &[Operand],
         library: &dyn Library,
         mode: Mode,
-    ) -> Result<Self, Outcome> {
+    ) -> Result<Self, ClaimOutcome> {
         let operands = operands(claim, of, library);
         let left_out = |why: String| match mode {
-            Mode::Quick => Outcome::LeftOut(why),
-            Mode::Full => Outcome::Missing(why),
+            Mode::Quick => ClaimOutcome::LeftOut(why),
+            Mode::Full => ClaimOutcome::Missing(why),
         };
         let across = operands.iter().any(|o| o.experiment != operands[0].experiment);
         let mut cells: Vec<Vec<Cell>> = Vec::new();
@@ -256,14 +257,15 @@ impl Data {
                 })?;
                 if let Some((seed, why)) = cell.missing.first() {
                     let place = operand(o);
-                    return Err(Outcome::Missing(format!("{place}, seed {seed}: {why}")));
+                    return Err(ClaimOutcome::Missing(format!("{place}, seed {seed}: {why}")));
                 }
                 row.push(cell.clone());
             }
             cells.push(row);
         }
-        let cells = paired(cells, across)
-            .map_err(|i| Outcome::Missing(format!("{} has other seeds", operand(&operands[i]))))?;
+        let cells = paired(cells, across).map_err(|i| {
+            ClaimOutcome::Missing(format!("{} has other seeds", operand(&operands[i])))
+        })?;
         let least = match claim.rule {
             Rule::Linear => 3,
             Rule::Flat(_) | Rule::Monotone { .. } => 2,

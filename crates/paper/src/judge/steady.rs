@@ -17,10 +17,12 @@
 use super::{LEVEL, Library};
 use crate::claim::Operand;
 use crate::claim_rules::operand;
-use crate::select::Selector;
+use crate::select::{Selector, summary};
 use crate::verdict::Window;
+use weir_core::percentile::Percentile;
 use weir_core::{Time, format};
 use weir_results::starts::{Starts, StartsOf};
+use weir_results::summary::Observed;
 use weir_stats::Interval;
 use weir_stats::paired_difference_at;
 use weir_stats::warmup::{drifts_at, mser};
@@ -46,31 +48,18 @@ impl Found {
     }
 }
 
-/// What a series adds up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Summed {
-    /// Completion times.
-    Fct,
-    /// Slowdowns.
-    Slowdown,
+weir_core::words! {
+    /// What a series adds up.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Summed {
+        /// Completion times.
+        Fct = "fct_ns",
+        /// Slowdowns.
+        Slowdown = "slowdown_milli",
+    }
 }
 
 impl Summed {
-    const ALL: [Self; 2] = [Self::Fct, Self::Slowdown];
-
-    /// As files call it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Fct => "fct_ns",
-            Self::Slowdown => "slowdown_milli",
-        }
-    }
-
-    /// The one of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|s| s.name() == name)
-    }
-
     /// The sums.
     pub(crate) fn of(self, part: &StartsOf) -> &[u64] {
         match self {
@@ -84,10 +73,9 @@ impl Summed {
 /// The mean stands for the percentiles of the same flows, and the slowdown of all flows for what
 /// is no metric of flows: queues are long when flows are slow.
 pub(crate) fn series_of(s: &Selector) -> (&str, &str, Summed) {
-    let summed = if s.metric.starts_with("fct_") || s.metric.starts_with("throughput_") {
-        Summed::Fct
-    } else {
-        Summed::Slowdown
+    let summed = match summary(&s.metric).map(|found| found.of) {
+        Some(Observed::Completion | Observed::Throughput) => Summed::Fct,
+        _ => Summed::Slowdown,
     };
     (&s.class, &s.sizes, summed)
 }
@@ -280,7 +268,7 @@ pub(super) fn of(operands: &[Operand], library: &dyn Library) -> Found {
         found.why = format!("{place}: {}", found.why);
         found.unfinished = cell.as_ref().map_or(0.0, Cell::unfinished);
         // they are beyond all others: there is no p99 if 1 % of the flows did not finish
-        let exists = |(number, scale): (f64, f64)| found.unfinished < 1.0 - number / scale;
+        let exists = |p: Percentile| found.unfinished < 1.0 - p.share();
         if o.select.percentile().is_some_and(|p| !exists(p)) {
             let share = found.unfinished * 100.0;
             let (metric, what) = (&o.select.metric, "of the flows did not finish");

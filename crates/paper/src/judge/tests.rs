@@ -8,7 +8,7 @@ use crate::claim_read;
 use crate::experiment::Mode;
 use crate::select::Scope;
 use crate::tables::Tables;
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{ClaimOutcome, Verdict};
 use weir_scenario::text::{Diagnostics, Sources};
 use weir_stats::verdict::{Judgement, Size};
 
@@ -73,11 +73,11 @@ fn over_load(text: &str, numbers: &[(&str, [f64; 3])]) -> Verdict {
     judge(0, &claim(&text), &exact(tables), Mode::Full).remove(0)
 }
 
-const YES: Outcome = Outcome::Judged(Judgement::Reproduced);
+const YES: ClaimOutcome = ClaimOutcome::Judged(Judgement::Reproduced);
 /// Exact numbers are in the margin or not.
-const HALF: Outcome = Outcome::Judged(Judgement::SameDirection(Size::Differs));
-const NO: Outcome = Outcome::Judged(Judgement::NotReproduced);
-const OPEN: Outcome = Outcome::Judged(Judgement::NotDistinguishable);
+const HALF: ClaimOutcome = ClaimOutcome::Judged(Judgement::SameDirection(Size::Differs));
+const NO: ClaimOutcome = ClaimOutcome::Judged(Judgement::NotReproduced);
+const OPEN: ClaimOutcome = ClaimOutcome::Judged(Judgement::NotDistinguishable);
 
 #[test]
 fn a_value_is_within_the_margin_or_a_factor_of_two() {
@@ -201,7 +201,7 @@ fn flat_is_the_largest_over_the_smallest() {
 fn monotone_is_every_step_or_from_end_to_end() {
     let text = "kind = \"monotone\"\nof = \"A\"\ndirection = \"rising\"";
     assert_eq!(over_load(text, &[("A", [1.0, 1.5, 2.0])]).outcome, YES);
-    let near = Outcome::Judged(Judgement::SameDirection(Size::Open));
+    let near = ClaimOutcome::Judged(Judgement::SameDirection(Size::Open));
     assert_eq!(over_load(text, &[("A", [1.0, 3.0, 2.0])]).outcome, near);
     assert_eq!(over_load(text, &[("A", [2.0, 3.0, 1.0])]).outcome, NO);
     assert_eq!(over_load(text, &[("A", [2.0, 2.0, 2.0])]).outcome, NO);
@@ -251,7 +251,7 @@ fn a_straight_line_is_hardly_curved() {
 fn what_is_not_measured_says_why() {
     let claim = read("kind = \"not-measured\"\nwhy = \"no such switch\"").expect("a claim");
     let v = judge(0, &claim, &Tables::default(), Mode::Full).remove(0);
-    assert_eq!(v.outcome, Outcome::NotMeasured("no such switch".into()));
+    assert_eq!(v.outcome, ClaimOutcome::NotMeasured("no such switch".into()));
 }
 
 #[test]
@@ -268,17 +268,17 @@ fn several_readings_are_several_verdicts() {
 fn a_number_that_is_missing_is_said_and_never_left_out() {
     let text = "kind = \"equal\"\nof = \"A\"\nagainst = \"B\"";
     let v = at_60(text, &[("A", 1.0)]);
-    assert_eq!(v.outcome, Outcome::Missing("there are no runs of B (load = 60)".into()));
+    assert_eq!(v.outcome, ClaimOutcome::Missing("there are no runs of B (load = 60)".into()));
     let v = at_60(text, &[("A", f64::NAN), ("B", 1.0)]);
     let why = "A (load = 60), seed 1: it has no `slowdown_mean`";
-    assert_eq!(v.outcome, Outcome::Missing(why.into()));
+    assert_eq!(v.outcome, ClaimOutcome::Missing(why.into()));
     // a quick run leaves out what it says it does; a figure that a run lacks is missing all the
     // same
     let text = format!("at = {{ load = 60 }}\n{text}");
     let cells: [(&str, &[&str], &[f64]); 1] = [("A", &["60"], &[1.0])];
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
     let quick = judge(0, &claim(&text), &tables, Mode::Quick).remove(0).outcome;
-    assert_eq!(quick, Outcome::LeftOut("there are no runs of B (load = 60)".into()));
+    assert_eq!(quick, ClaimOutcome::LeftOut("there are no runs of B (load = 60)".into()));
 }
 
 /// Five seeds: mean 206, half 18.52; 174, half 16.50 (worked example 1).
@@ -299,7 +299,7 @@ fn a_value_is_judged_by_all_of_its_interval() {
     let v = random(&text(206), &[("A", &PFC)]);
     assert_eq!((v.outcome, v.measured.as_str()), (YES, "206 ± 19 (5 seeds)"));
     assert_eq!((v.seeds, v.runs, v.method), (5, 5, "mean (t)"));
-    let near = Outcome::Judged(Judgement::SameDirection(Size::Open));
+    let near = ClaimOutcome::Judged(Judgement::SameDirection(Size::Open));
     assert_eq!(random(&text(190), &[("A", &PFC)]).outcome, near);
     assert_eq!(random(&text(90), &[("A", &PFC)]).outcome, NO);
     // 106 to 212 is a factor of two; the interval reaches beyond it, the estimate does not
@@ -315,7 +315,7 @@ fn a_reduction_is_judged_by_its_paired_interval() {
         )
     };
     let both: &[(&str, &[f64])] = &[("A", &OFC), ("B", &PFC)];
-    let near = Outcome::Judged(Judgement::SameDirection(Size::Open));
+    let near = ClaimOutcome::Judged(Judgement::SameDirection(Size::Open));
     let v = random(&text("0.226", "0.25"), both);
     assert_eq!(
         (v.outcome, v.measured.as_str()),

@@ -9,8 +9,8 @@ fn row_of(marks: &[(&str, Judgement)]) -> ClaimRow {
     let finding = |(variant, judgement): &(&str, Judgement)| Finding {
         variant: text(variant),
         measured: text("24 % ± 1"),
-        outcome: Outcome::Judged(*judgement),
-        words: text(Outcome::Judged(*judgement).name()),
+        outcome: ClaimOutcome::Judged(*judgement),
+        words: text(ClaimOutcome::Judged(*judgement).name()),
         rows: vec![(text("classes.csv"), text("a/a-1/classes.csv"))],
         which: text("A-1: variant=\"x\""),
     };

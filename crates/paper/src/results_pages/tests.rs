@@ -1,5 +1,5 @@
 use super::*;
-use crate::verdict::Outcome;
+use crate::verdict::ClaimOutcome;
 use weir_stats::verdict::Judgement;
 
 #[test]
@@ -21,7 +21,7 @@ fn published(id: &str, verdicts: &[(&str, &str, Judgement)]) -> Published {
         own: false,
         stated: "5 %".into(),
         measured: "6 %".into(),
-        outcome: Outcome::Judged(*judgement),
+        outcome: ClaimOutcome::Judged(*judgement),
         why: String::new(),
         needed: None,
     };

@@ -1,11 +1,11 @@
 //! Blame as JSON.
 
 use super::{Account, FlowRow};
-use crate::findings::Part;
+use crate::findings::FctPart;
 use serde_json::{Map, Value, json};
 
 fn parts(flow: &FlowRow) -> Value {
-    let all = Part::ALL.into_iter().zip(flow.parts);
+    let all = FctPart::ALL.into_iter().zip(flow.parts);
     Value::Object(all.map(|(p, t)| (p.name().to_owned(), t.as_ps().into())).collect::<Map<_, _>>())
 }
 
@@ -49,7 +49,7 @@ impl Account {
     /// All flows, the worst victims and culprits, and the views.
     pub fn json(&self) -> Value {
         let victims = self.victims().into_iter().map(|f| {
-            let held = f.part(Part::HeldOthers).as_ps();
+            let held = f.part(FctPart::HeldOthers).as_ps();
             json!({ "flow": f.flow, "held_others_ps": held, "fct_ps": f.fct.as_ps() })
         });
         let culprits = self.harm().into_iter().map(|(flow, h)| {

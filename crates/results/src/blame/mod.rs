@@ -8,7 +8,7 @@ mod read;
 mod text;
 pub mod views;
 
-use crate::findings::{Fault, Part};
+use crate::findings::{Fault, FctPart};
 use crate::run::Run;
 use std::collections::BTreeMap;
 use weir_core::{Bytes, Time};
@@ -27,13 +27,13 @@ pub struct FlowRow {
     pub size: Option<Bytes>,
     /// Its completion time.
     pub fct: Time,
-    /// By part, in the order of [`Part::ALL`].
+    /// By part, in the order of [`FctPart::ALL`].
     pub parts: [Time; 9],
 }
 
 impl FlowRow {
     /// The time of one part.
-    pub fn part(&self, part: Part) -> Time {
+    pub fn part(&self, part: FctPart) -> Time {
         self.parts[part as usize]
     }
 
@@ -51,7 +51,7 @@ pub struct ShareRow {
     /// Where on its way: 0 for the host.
     pub hop: u64,
     /// For what.
-    pub part: Part,
+    pub part: FctPart,
     /// At which port.
     pub port: String,
     /// For a hold, the port at which the pauses began; empty otherwise.
@@ -178,7 +178,7 @@ impl Account {
 
     /// Flows that were held for others, the longest first.
     pub fn victims(&self) -> Vec<&FlowRow> {
-        let held = |f: &&FlowRow| f.part(Part::HeldOthers);
+        let held = |f: &&FlowRow| f.part(FctPart::HeldOthers);
         let mut all: Vec<&FlowRow> = self.flows.iter().filter(|f| held(f) > Time::ZERO).collect();
         all.sort_by_key(|f| std::cmp::Reverse(held(f)));
         all
@@ -191,7 +191,7 @@ impl Account {
         let others: std::collections::BTreeSet<(&str, &str, &str)> = self
             .shares
             .iter()
-            .filter(|s| s.part == Part::HeldOthers)
+            .filter(|s| s.part == FctPart::HeldOthers)
             .map(|s| (s.flow.as_str(), s.port.as_str(), s.root.as_str()))
             .collect();
         for c in self.culprits.iter().filter(|c| c.culprit != c.flow && c.time > Time::ZERO) {

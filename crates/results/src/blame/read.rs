@@ -1,54 +1,24 @@
 //! Blame from the files of a run.
 
 use super::{Account, CulpritRow, FlowRow, ShareRow};
-use crate::findings::Part;
+use crate::findings::FctPart;
+use crate::records::{Records, RecordsError, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, FlowId, Time};
 
-/// A table that was read: rows by column.
-struct Read {
-    name: String,
-    heads: Vec<String>,
-    rows: Vec<csv::StringRecord>,
-}
-
-impl Read {
-    fn open(directory: &Path, name: &str) -> Result<Self, String> {
-        let path = directory.join(name);
-        let shown = path.display().to_string();
-        let mut reader = csv::Reader::from_path(&path).map_err(|e| {
-            format!("cannot read {shown}: {e}; `weir run SCENARIO --blame --out DIR` writes it")
-        })?;
-        let heads = reader.headers().map_err(|e| format!("{shown}: {e}"))?;
-        let heads = heads.iter().map(str::to_owned).collect();
-        let rows: Result<Vec<_>, _> = reader.records().collect();
-        Ok(Self { heads, rows: rows.map_err(|e| format!("{shown}: {e}"))?, name: shown })
-    }
-
-    fn column(&self, name: &str) -> Result<usize, String> {
-        let found = self.heads.iter().position(|h| h == name);
-        found.ok_or_else(|| {
-            format!("{} has no column `{name}`: it was written without --blame", self.name)
-        })
-    }
-
-    /// The cells of a column, in order of the rows.
-    fn words(&self, name: &str) -> Result<Vec<String>, String> {
-        let at = self.column(name)?;
-        Ok(self.rows.iter().map(|row| row.get(at).unwrap_or("").to_owned()).collect())
-    }
-
-    fn numbers(&self, name: &str) -> Result<Vec<Option<u64>>, String> {
-        let words = self.words(name)?.into_iter().enumerate();
-        let number = |(i, word): (usize, String)| match word.as_str() {
-            "" => Ok(None),
-            word => word.parse().map(Some).map_err(|_| {
-                format!("{}, line {}: `{word}` in `{name}` is no whole number", self.name, i + 2)
-            }),
-        };
-        words.map(number).collect()
-    }
+/// The rows of a table of `directory`, in order.
+fn rows<T>(
+    directory: &Path,
+    name: &str,
+    of: impl Fn(&Row) -> Result<T, RecordsError>,
+) -> Result<Vec<T>, String> {
+    let table = Records::open(&directory.join(name))
+        .map_err(|e| format!("cannot read {e}; `weir run SCENARIO --blame --out DIR` writes it"))?;
+    table.map(|row| of(&row?)).collect::<Result<_, _>>().map_err(|e| match e {
+        RecordsError::Column { .. } => format!("{e}: it was written without --blame"),
+        other => other.to_string(),
+    })
 }
 
 /// Variant and seed of a run.
@@ -58,97 +28,88 @@ type ByRun<T> = BTreeMap<Name, Vec<T>>;
 /// A run and its flows, of which those that have not ended are none.
 type RunFlows = (Name, Vec<Option<FlowRow>>);
 
-fn runs(table: &Read) -> Result<Vec<Name>, String> {
-    Ok(table.words("variant")?.into_iter().zip(table.words("seed")?).collect())
+/// The run that a row is of.
+fn run_of(row: &Row) -> Result<Name, RecordsError> {
+    Ok((row.text("variant")?.to_owned(), row.text("seed")?.to_owned()))
 }
 
-fn by_run<T>(runs: Vec<Name>, rows: Vec<T>) -> ByRun<T> {
+fn by_run<T>(rows: Vec<(Name, T)>) -> ByRun<T> {
     let mut sorted: ByRun<T> = BTreeMap::new();
-    runs.into_iter().zip(rows).for_each(|(run, row)| sorted.entry(run).or_default().push(row));
+    rows.into_iter().for_each(|(run, row)| sorted.entry(run).or_default().push(row));
     sorted
+}
+
+/// A whole number, zero where the cell is empty.
+fn number(row: &Row, column: &str) -> Result<u64, RecordsError> {
+    Ok(row.given(column)?.unwrap_or(0))
 }
 
 /// The flows of each run, the runs in the order of the file.
 fn flows(directory: &Path) -> Result<Vec<RunFlows>, String> {
-    let t = Read::open(directory, "flows.csv")?;
-    let [id, src, dst] = ["flow", "src", "dst"].map(|name| t.words(name));
-    let (id, src, dst) = (id?, src?, dst?);
-    let (size, fct) = (t.numbers("size")?, t.numbers("fct_ps")?);
-    let mut parts = Vec::new();
-    for part in Part::ALL {
-        parts.push(t.numbers(&format!("{}_ps", part.name().replace('-', "_")))?);
-    }
-    let row = |i: usize| {
-        Some(FlowRow {
-            flow: id[i].clone(),
-            src: src[i].clone(),
-            dst: dst[i].clone(),
-            size: size[i].map(Bytes::new),
-            fct: Time::from_ps(fct[i]?),
-            parts: std::array::from_fn(|p| Time::from_ps(parts[p][i].unwrap_or(0))),
-        })
-    };
-    let names = runs(&t)?;
-    let mut order = names.clone();
+    let parts = FctPart::ALL.map(|part| format!("{}_ps", part.name().replace('-', "_")));
+    let all = rows(directory, "flows.csv", |row| {
+        let text = |column: &str| row.text(column).map(str::to_owned);
+        let mut times = [Time::ZERO; FctPart::ALL.len()];
+        for (time, column) in times.iter_mut().zip(&parts) {
+            *time = Time::from_ps(number(row, column)?);
+        }
+        let size = row.given("size")?.map(Bytes::new);
+        let (flow, src, dst) = (text("flow")?, text("src")?, text("dst")?);
+        let fct = row.given("fct_ps")?.map(Time::from_ps);
+        let own = !is_queue_pair(&flow);
+        let ended = fct.map(|fct| FlowRow { flow, src, dst, size, fct, parts: times });
+        // queue pairs of jobs have no end
+        Ok((run_of(row)?, own.then_some(ended)))
+    })?;
+    let mut order: Vec<Name> = all.iter().map(|(run, _)| run.clone()).collect();
     order.dedup();
-    // queue pairs of jobs have no end
-    let own = |i: &usize| !is_queue_pair(&id[*i]);
-    let (names, own) = (0..id.len()).filter(own).map(|i| (names[i].clone(), row(i))).unzip();
-    let mut rows = by_run(names, own);
+    let own = all.into_iter().filter_map(|(run, row)| Some((run, row?))).collect();
+    let mut rows = by_run(own);
     let of = |run: (String, String)| (run.clone(), rows.remove(&run).unwrap_or_default());
     Ok(order.into_iter().map(of).collect())
 }
 
-/// Whether a flow is a queue pair of a job, by its name: these are numbered from 2^31 on.
+/// Whether a flow is a queue pair of a job, by its name.
 fn is_queue_pair(name: &str) -> bool {
     let number = name.rsplit_once('.').and_then(|(_, number)| number.parse::<u64>().ok());
-    number.is_some_and(|number| number >= 1 << 31)
+    number.is_some_and(|number| number >= u64::from(FlowId::FIRST_PAIR))
 }
 
 fn shares(directory: &Path) -> Result<ByRun<ShareRow>, String> {
-    let t = Read::open(directory, "blame.csv")?;
-    let [flow, part, port, root, certainty] =
-        ["flow", "part", "port", "root", "certainty"].map(|name| t.words(name));
-    let (flow, part, port, root, certainty) = (flow?, part?, port?, root?, certainty?);
-    let [hop, count, time] = ["hop", "count", "time_ps"].map(|name| t.numbers(name));
-    let (hop, count, time) = (hop?, count?, time?);
-    let mut rows = Vec::new();
-    for i in 0..flow.len() {
-        rows.push(ShareRow {
-            flow: flow[i].clone(),
-            hop: hop[i].unwrap_or(0),
-            part: Part::named(&part[i]).ok_or_else(|| {
-                let valid = Part::ALL.map(Part::name).join(", ");
-                format!("{}, line {}: `{}` is none of {valid}", t.name, i + 2, part[i])
-            })?,
-            port: port[i].clone(),
-            root: root[i].clone(),
-            certainty: certainty[i].clone(),
-            count: count[i].unwrap_or(0),
-            time: Time::from_ps(time[i].unwrap_or(0)),
-        });
-    }
-    Ok(by_run(runs(&t)?, rows))
+    let all = rows(directory, "blame.csv", |row| {
+        let text = |column: &str| row.text(column).map(str::to_owned);
+        let part = FctPart::named(row.text("part")?);
+        let share = ShareRow {
+            flow: text("flow")?,
+            hop: number(row, "hop")?,
+            part: part.ok_or_else(|| row.wrong("part", "part of a completion time"))?,
+            port: text("port")?,
+            root: text("root")?,
+            certainty: text("certainty")?,
+            count: number(row, "count")?,
+            time: Time::from_ps(number(row, "time_ps")?),
+        };
+        Ok((run_of(row)?, share))
+    })?;
+    Ok(by_run(all))
 }
 
 fn culprits(directory: &Path) -> Result<ByRun<CulpritRow>, String> {
-    let t = Read::open(directory, "culprits.csv")?;
-    let [flow, kind, port, root, culprit] =
-        ["flow", "kind", "port", "root", "culprit"].map(|name| t.words(name));
-    let (flow, kind, port, root, culprit) = (flow?, kind?, port?, root?, culprit?);
-    let [hop, bytes, time] = ["hop", "bytes", "time_ps"].map(|name| t.numbers(name));
-    let (hop, bytes, time) = (hop?, bytes?, time?);
-    let row = |i: usize| CulpritRow {
-        flow: flow[i].clone(),
-        hop: hop[i].unwrap_or(0),
-        kind: kind[i].clone(),
-        port: port[i].clone(),
-        root: root[i].clone(),
-        culprit: culprit[i].clone(),
-        bytes: Bytes::new(bytes[i].unwrap_or(0)),
-        time: Time::from_ps(time[i].unwrap_or(0)),
-    };
-    Ok(by_run(runs(&t)?, (0..flow.len()).map(row).collect()))
+    let all = rows(directory, "culprits.csv", |row| {
+        let text = |column: &str| row.text(column).map(str::to_owned);
+        let culprit = CulpritRow {
+            flow: text("flow")?,
+            hop: number(row, "hop")?,
+            kind: text("kind")?,
+            port: text("port")?,
+            root: text("root")?,
+            culprit: text("culprit")?,
+            bytes: Bytes::new(number(row, "bytes")?),
+            time: Time::from_ps(number(row, "time_ps")?),
+        };
+        Ok((run_of(row)?, culprit))
+    })?;
+    Ok(by_run(all))
 }
 
 impl Account {

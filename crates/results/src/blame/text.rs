@@ -1,7 +1,7 @@
 //! Blame as text.
 
 use super::{Account, FlowRow, ShareRow};
-use crate::findings::{Fault, Part};
+use crate::findings::{Fault, FctPart};
 use crate::listing::{Layout, wrap};
 use crate::table::{Column, TextTable, paint};
 use weir_core::{Time, format};
@@ -19,7 +19,7 @@ fn lines(text: &str, layout: Layout) -> String {
 }
 
 /// How a sentence about several flows calls a part.
-fn of_many(part: Part) -> String {
+fn of_many(part: FctPart) -> String {
     part.words().replace("its ", "their ").replace("itself", "themselves")
 }
 
@@ -65,11 +65,11 @@ impl Account {
     /// Where the time of all flows went together.
     fn summary(&self, victims: &[&FlowRow]) -> String {
         let total: u128 = self.flows.iter().map(|f| u128::from(f.fct.as_ps())).sum();
-        let share = |part: Part| {
+        let share = |part: FctPart| {
             let sum: u128 = self.flows.iter().map(|f| u128::from(f.part(part).as_ps())).sum();
             (part, sum as f64 / total.max(1) as f64)
         };
-        let mut shares = Part::ALL.map(share);
+        let mut shares = FctPart::ALL.map(share);
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         let listed = shares.iter().filter(|(_, s)| *s >= 0.005);
         let listed: Vec<String> =
@@ -100,15 +100,15 @@ impl Account {
             number("wire", 8),
         ]);
         let order = [
-            Part::HeldOthers,
-            Part::HeldOwn,
-            Part::OthersQueue,
-            Part::OwnQueue,
-            Part::Host,
-            Part::Control,
-            Part::Recovery,
-            Part::Source,
-            Part::Wire,
+            FctPart::HeldOthers,
+            FctPart::HeldOwn,
+            FctPart::OthersQueue,
+            FctPart::OwnQueue,
+            FctPart::Host,
+            FctPart::Control,
+            FctPart::Recovery,
+            FctPart::Source,
+            FctPart::Wire,
         ];
         for f in flows.iter().take(MOST) {
             let mut row = vec![f.flow.clone(), f.ends(), format::time(f.fct)];
@@ -126,7 +126,7 @@ impl Account {
     fn sentence(&self, f: &FlowRow) -> String {
         let shares = self.shares_of(&f.flow);
         let mut because: Vec<&&ShareRow> =
-            shares.iter().filter(|s| s.part == Part::HeldOthers).collect();
+            shares.iter().filter(|s| s.part == FctPart::HeldOthers).collect();
         because.truncate(3);
         let each = because.iter().map(|s| {
             let times = if s.count > 1 { format!(", {} times", s.count) } else { String::new() };
@@ -148,7 +148,7 @@ impl Account {
         let pause = Fault::Pause.name();
         let mut by: std::collections::BTreeMap<&str, Time> = std::collections::BTreeMap::new();
         let others = |root: &str| {
-            let is = |s: &ShareRow| s.flow == f.flow && s.part == Part::HeldOthers;
+            let is = |s: &ShareRow| s.flow == f.flow && s.part == FctPart::HeldOthers;
             self.shares.iter().any(|s| is(s) && s.root == root)
         };
         let of = self.culprits.iter().filter(|c| c.flow == f.flow && c.kind == pause);
@@ -243,7 +243,7 @@ impl Account {
 
     /// One flow in full: a sum that is its completion time, and every part of it.
     pub fn flow_text(&self, f: &FlowRow, layout: Layout) -> String {
-        let mut parts: Vec<(Part, Time)> = Part::ALL.into_iter().zip(f.parts).collect();
+        let mut parts: Vec<(FctPart, Time)> = FctPart::ALL.into_iter().zip(f.parts).collect();
         parts.retain(|(_, t)| *t > Time::ZERO);
         parts.sort_by_key(|(_, t)| std::cmp::Reverse(*t));
         let sum: Vec<String> =

@@ -11,27 +11,20 @@ use weir_scenario::PortAt;
 use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{Finish, PortRecord};
 
-/// What a port of a switch did over a whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortState {
-    /// It had a queue and was not held, or pauses began at it: it is too slow for what comes.
-    Congested,
-    /// It was held now and then while packets waited: what it would do alone is not known.
-    Undetermined,
-    /// Neither.
-    Free,
+weir_core::words! {
+    /// What a port of a switch did over a whole run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PortState {
+        /// It had a queue and was not held, or pauses began at it: it is too slow for what comes.
+        Congested = "congested",
+        /// It was held now and then while packets waited: what it would do alone is not known.
+        Undetermined = "undetermined",
+        /// Neither.
+        Free = "free",
+    }
 }
 
 impl PortState {
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Congested => "congested",
-            Self::Undetermined => "undetermined",
-            Self::Free => "free",
-        }
-    }
-
     /// Of a port with a mean queue of at least `frame` bytes if it is congested.
     fn of(port: &PortRecord, is_root: bool, frame: f64) -> Self {
         let held = port.held_time.iter().any(|t| *t > Time::ZERO);

@@ -17,58 +17,32 @@ use weir_sim::outcome::{
     BlameLog, CulpritKind, FlowBlame, PauseCulprits, PauseScope, Wait, Waited,
 };
 
-/// A part of a completion time. Where several apply at one instant, the later one counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
-    /// Serialisation, propagation and switch latency of the deciding packet.
-    Wire,
-    /// Earlier packets of the flow on the wire of its host.
-    Source,
-    /// Rate, window or pacing of the congestion control.
-    Control,
-    /// Timeouts, retransmissions, links that are down.
-    Recovery,
-    /// Queued behind packets of the same flow.
-    OwnQueue,
-    /// Queued behind packets of other flows.
-    OthersQueue,
-    /// Held by a pause whose root is on the way of the flow.
-    HeldOwn,
-    /// Held by a pause whose root is not.
-    HeldOthers,
-    /// Other flows of the host.
-    Host,
+weir_core::words! {
+    /// A part of a completion time. Where several apply at one instant, the later one counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum FctPart {
+        /// Serialisation, propagation and switch latency of the deciding packet.
+        Wire = "wire",
+        /// Earlier packets of the flow on the wire of its host.
+        Source = "source",
+        /// Rate, window or pacing of the congestion control.
+        Control = "control",
+        /// Timeouts, retransmissions, links that are down.
+        Recovery = "recovery",
+        /// Queued behind packets of the same flow.
+        OwnQueue = "own-queue",
+        /// Queued behind packets of other flows.
+        OthersQueue = "others-queue",
+        /// Held by a pause whose root is on the way of the flow.
+        HeldOwn = "held-own",
+        /// Held by a pause whose root is not.
+        HeldOthers = "held-others",
+        /// Other flows of the host.
+        Host = "host",
+    }
 }
 
-impl Part {
-    /// All parts.
-    pub const ALL: [Self; 9] = [
-        Self::Wire,
-        Self::Source,
-        Self::Control,
-        Self::Recovery,
-        Self::OwnQueue,
-        Self::OthersQueue,
-        Self::HeldOwn,
-        Self::HeldOthers,
-        Self::Host,
-    ];
-
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Source => "source",
-            Self::Control => "control",
-            Self::Recovery => "recovery",
-            Self::OwnQueue => "own-queue",
-            Self::OthersQueue => "others-queue",
-            Self::HeldOwn => "held-own",
-            Self::HeldOthers => "held-others",
-            Self::Host => "host",
-        }
-    }
-
+impl FctPart {
     /// How sentences call it.
     pub const fn words(self) -> &'static str {
         match self {
@@ -83,32 +57,18 @@ impl Part {
             Self::Host => "behind other flows of its host",
         }
     }
-
-    /// The part of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|p| p.name() == name)
-    }
 }
 
-/// What is known of the root of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Certainty {
-    /// One chain of pauses held the flow.
-    Single,
-    /// Several chains did at the same time; the one that began first is named.
-    Overlap,
-    /// The log of pauses does not say.
-    Unknown,
-}
-
-impl Certainty {
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Overlap => "overlap",
-            Self::Unknown => "unknown",
-        }
+weir_core::words! {
+    /// What is known of the root of a hold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Certainty {
+        /// One chain of pauses held the flow.
+        Single = "single",
+        /// Several chains did at the same time; the one that began first is named.
+        Overlap = "overlap",
+        /// The log of pauses does not say.
+        Unknown = "unknown",
     }
 }
 
@@ -116,7 +76,7 @@ impl Certainty {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Of what kind.
-    pub part: Part,
+    pub part: FctPart,
     /// Where on the way: 0 for the host.
     pub hop: u16,
     /// At which egress port.
@@ -183,9 +143,9 @@ pub struct Blamed {
 }
 
 impl Blamed {
-    /// By part, in the order of [`Part::ALL`].
+    /// By part, in the order of [`FctPart::ALL`].
     pub fn parts(&self) -> [Time; 9] {
-        Part::ALL.map(|part| self.shares.iter().filter(|s| s.part == part).map(|s| s.time).sum())
+        FctPart::ALL.map(|part| self.shares.iter().filter(|s| s.part == part).map(|s| s.time).sum())
     }
 }
 
@@ -360,13 +320,13 @@ impl<'a> Account<'a> {
     fn add(&mut self, w: &Waited) {
         let at = PortAt { node: w.node, port: w.port };
         let part = match w.wait {
-            Wait::Wire => Part::Wire,
-            Wait::Source => Part::Source,
-            Wait::Control => Part::Control,
-            Wait::Recovery => Part::Recovery,
-            Wait::OwnQueue => Part::OwnQueue,
-            Wait::OthersQueue => Part::OthersQueue,
-            Wait::Host => Part::Host,
+            Wait::Wire => FctPart::Wire,
+            Wait::Source => FctPart::Source,
+            Wait::Control => FctPart::Control,
+            Wait::Recovery => FctPart::Recovery,
+            Wait::OwnQueue => FctPart::OwnQueue,
+            Wait::OthersQueue => FctPart::OthersQueue,
+            Wait::Host => FctPart::Host,
             Wait::Held => return self.held(w, at),
             Wait::Idle => return self.idle(w, at),
         };
@@ -424,7 +384,7 @@ impl<'a> Account<'a> {
     fn held_by(&mut self, w: &Waited, at: PortAt, piece: Piece, time: Time) {
         let root = piece.hold.and_then(|i| self.roots.holds[i].root);
         let on_path = root.is_none_or(|r| self.flow.path.contains(&(r.node, r.port)));
-        let part = if on_path { Part::HeldOwn } else { Part::HeldOthers };
+        let part = if on_path { FctPart::HeldOwn } else { FctPart::HeldOthers };
         self.share(Share {
             part,
             hop: w.hop,
@@ -484,7 +444,7 @@ impl<'a> Account<'a> {
         for c in &self.flow.culprits {
             let at = PortAt { node: c.node, port: c.port };
             let own = c.flow == self.flow.flow;
-            let part = if own { Part::OwnQueue } else { Part::OthersQueue };
+            let part = if own { FctPart::OwnQueue } else { FctPart::OthersQueue };
             let waited = self.shares.iter().find(|s| s.part == part && s.at == at);
             let same = |d: &&weir_sim::outcome::QueueCulprit| {
                 (d.hop, d.kind, d.flow == self.flow.flow) == (c.hop, c.kind, own)

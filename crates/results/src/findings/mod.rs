@@ -9,7 +9,7 @@ mod queues;
 mod tables;
 mod victims;
 
-pub use blame::{Blamed, Blames, Certainty, Culprit, Fault, Part, Share};
+pub use blame::{Blamed, Blames, Certainty, Culprit, Fault, FctPart, Share};
 pub(crate) use classes::KnownStats;
 pub use classes::{ClassStats, Selection};
 pub use hottest::{hottest_port, port_record};

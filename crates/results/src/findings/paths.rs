@@ -1,6 +1,6 @@
 //! Where the time of an iteration of a job went, along the chain that set its end.
 
-use super::blame::{Culprit, Part, Roots};
+use super::blame::{Culprit, FctPart, Roots};
 use weir_core::{NodeId, Time};
 use weir_scenario::PortAt;
 use weir_sim::outcome::{CriticalPath, LinkKind, PathLink};
@@ -17,7 +17,7 @@ pub enum PathPart {
     /// Its turn on NVLink.
     NvlinkQueue,
     /// A message waited, or was on the wire.
-    Of(Part),
+    Of(FctPart),
     /// An acknowledgement was on its way.
     Answer,
     /// A message had arrived and its rank was not told yet.
@@ -33,7 +33,7 @@ impl PathPart {
     /// All parts, in the order of columns.
     pub fn all() -> [Self; Self::COUNT] {
         let [wire, source, control, recovery, own, others, held_own, held_others, host] =
-            Part::ALL.map(Self::Of);
+            FctPart::ALL.map(Self::Of);
         let [start, compute, nvlink, nvlink_queue] =
             [Self::Start, Self::Compute, Self::Nvlink, Self::NvlinkQueue];
         [
@@ -89,12 +89,12 @@ impl PathPart {
         matches!(
             self,
             Self::Of(
-                Part::OwnQueue
-                    | Part::OthersQueue
-                    | Part::HeldOwn
-                    | Part::HeldOthers
-                    | Part::Recovery
-                    | Part::Control
+                FctPart::OwnQueue
+                    | FctPart::OthersQueue
+                    | FctPart::HeldOwn
+                    | FctPart::HeldOthers
+                    | FctPart::Recovery
+                    | FctPart::Control
             )
         )
     }

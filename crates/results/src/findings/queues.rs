@@ -5,36 +5,24 @@ use weir_core::{NodeId, Percentile, PortId};
 use weir_net::{Layer, Topology};
 use weir_sim::outcome::{Outcome, QueueStats};
 
-/// Where a switch port stands in the fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PortKind {
-    /// Towards a host.
-    HostFacing,
-    /// Of a ToR switch, towards switches.
-    Tor,
-    /// Of an aggregation switch.
-    Agg,
-    /// Of a core switch.
-    Core,
-    /// Between switches of a network without layers.
-    Other,
+weir_core::words! {
+    /// Where a switch port stands in the fabric.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PortKind {
+        /// Towards a host.
+        HostFacing = "host-facing",
+        /// Of a ToR switch, towards switches.
+        Tor = "tor",
+        /// Of an aggregation switch.
+        Agg = "agg",
+        /// Of a core switch.
+        Core = "core",
+        /// Between switches of a network without layers.
+        Other = "other",
+    }
 }
 
 impl PortKind {
-    /// All of them, from the hosts upwards, as they are declared.
-    pub const ALL: [Self; 5] = [Self::HostFacing, Self::Tor, Self::Agg, Self::Core, Self::Other];
-
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HostFacing => "host-facing",
-            Self::Tor => "tor",
-            Self::Agg => "agg",
-            Self::Core => "core",
-            Self::Other => "other",
-        }
-    }
-
     /// How figures call such ports.
     pub const fn title(self) -> &'static str {
         match self {

@@ -9,28 +9,18 @@ use weir_scenario::Window;
 use weir_scenario::experiment::Experiment;
 use weir_sim::outcome::{FlowRecord, HeldAt};
 
-/// How much is known of the time a victim was held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// All pauses that held it there began at the root: the time is exact.
-    Exact,
-    /// Pauses that began elsewhere held it there too: it is at most this.
-    Shared,
-    /// Some of the pauses that held it there are outside the window: it is at most this.
-    Window,
-    /// The pause log was full: the time is at most this for the pauses that were kept.
-    LogFull,
-}
-
-impl Bound {
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Shared => "shared",
-            Self::Window => "window",
-            Self::LogFull => "log-full",
-        }
+weir_core::words! {
+    /// How much is known of the time a victim was held.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Bound {
+        /// All pauses that held it there began at the root: the time is exact.
+        Exact = "exact",
+        /// Pauses that began elsewhere held it there too: it is at most this.
+        Shared = "shared",
+        /// Some of the pauses that held it there are outside the window: it is at most this.
+        Window = "window",
+        /// The pause log was full: the time is at most this for the pauses that were kept.
+        LogFull = "log-full",
     }
 }
 

@@ -20,7 +20,7 @@ pub use results::{flows_csv, perf_json, summary};
 pub use text::text;
 pub use weir_ns3::flows::Flow;
 pub use weir_ns3::output::Files;
-pub use weir_ns3::{Diagnostics, Inputs, Severity, StopReason, read};
+pub use weir_ns3::{Diagnostics, Inputs, StopReason, read};
 
 use crate::run::{Meter, Perf, thread_seconds};
 use std::io;

@@ -1,14 +1,14 @@
 //! The summary and the flow table of a compatible run.
 
 use super::{Ns3Run, class_name, host_name};
-use crate::column::csv_text;
 use crate::report::{SCHEMA, flow_names, json_text};
+use crate::sheet::Sheet;
 use crate::stats::Sorted;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use weir_core::percentile::{P50, P95, P99};
 use weir_ns3::record::{FctRecord, Sent};
-use weir_ns3::{Inputs, StopReason};
+use weir_ns3::{Flow, Inputs, StopReason};
 
 /// Completion times (as senders see them, picoseconds) and slowdowns of some flows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,23 +148,50 @@ pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Vec<u8> {
         let record = done.get(&(flow.src, flow.dst, *port, flow.start_ns()));
         *port = port.wrapping_add(1);
         *number += 1;
-        let text = |f: fn(&FctRecord) -> String| record.map(f).unwrap_or_default();
-        let row = flow_names().map(|column| match column {
-            "variant" => "PFC".into(),
-            "scheme" => "pfc".into(),
-            "flow" => id.clone(),
-            "src" => host_name(flow.src),
-            "dst" => host_name(flow.dst),
-            "class" => class_name(flow.dport),
-            "priority" => flow.pg.to_string(),
-            "size" => flow.size.to_string(),
-            "start_ps" => flow.start_ns().saturating_mul(1000).to_string(),
-            "fct_ack_ps" => text(|r| r.fct_ns.saturating_mul(1000).to_string()),
-            "ideal_ps" => text(|r| r.standalone_ns.saturating_mul(1000).to_string()),
-            "slowdown" => text(|r| format!("{:.6}", slowdown(r))),
-            _ => String::new(),
-        });
-        row.collect::<Vec<_>>()
+        Row { id, flow, record }
     });
-    csv_text(flow_names(), rows)
+    let rows: Vec<Row<'_>> = rows.collect();
+    let told = |name: &str| TOLD.iter().find(|(told, _)| *told == name).map(|(_, of)| *of);
+    let sheet = flow_names().fold(Sheet::new(), |sheet, name| {
+        sheet.column(name, move |row: &Row<'_>| told(name).map(|of| of(row)))
+    });
+    sheet.csv(&rows)
+}
+
+/// A flow, and what was recorded of it if it completed.
+struct Row<'a> {
+    id: String,
+    flow: &'a Flow,
+    record: Option<&'a FctRecord>,
+}
+
+/// How a cell is worked out.
+type Cell = fn(&Row<'_>) -> Option<String>;
+
+/// The columns of native runs that the engine tells.
+const TOLD: [(&str, Cell); 12] = [
+    ("variant", |_| Some("PFC".to_owned())),
+    ("scheme", |_| Some("pfc".to_owned())),
+    ("flow", |row| Some(row.id.clone())),
+    ("src", |row| Some(host_name(row.flow.src))),
+    ("dst", |row| Some(host_name(row.flow.dst))),
+    ("class", |row| Some(class_name(row.flow.dport))),
+    ("priority", |row| Some(row.flow.pg.to_string())),
+    ("size", |row| Some(row.flow.size.to_string())),
+    ("start_ps", |row| Some(row.flow.start_ns().saturating_mul(1000).to_string())),
+    ("fct_ack_ps", |row| Some(row.record?.fct_ns.saturating_mul(1000).to_string())),
+    ("ideal_ps", |row| Some(row.record?.standalone_ns.saturating_mul(1000).to_string())),
+    ("slowdown", |row| Some(format!("{:.6}", slowdown(row.record?)))),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_has_a_column() {
+        for (name, _) in TOLD {
+            assert!(flow_names().any(|column| column == name), "{name}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::tables::{Of, with_run};
 use crate::column::{Column, columns};
-use crate::findings::{Blamed, Culprit, Part, Share};
+use crate::findings::{Blamed, Culprit, FctPart, Share};
 use crate::run::Run;
 use weir_core::{FlowId, Time};
 use weir_scenario::PortAt;
@@ -14,7 +14,7 @@ fn label<T>(v: &Of<'_, T>, at: PortAt) -> String {
     v.port(at.node, at.port)
 }
 
-fn part(v: &Of<'_, &FlowRecord>, part: Part) -> Option<Time> {
+fn part(v: &Of<'_, &FlowRecord>, part: FctPart) -> Option<Time> {
     let blamed = v.run.blames(v.e)?.of(v.it.id)?;
     Some(blamed.parts()[part as usize])
 }
@@ -25,22 +25,22 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<Of<'a, &'a FlowRecord>>> {
         "wire_ps" Whole Time:
             "serialisation, propagation and switch latency of the deciding packet; this and the \
              following columns add up to `fct_ps`, and are empty if the flow did not finish",
-            |v| part(v, Part::Wire);
+            |v| part(v, FctPart::Wire);
         "source_ps" Whole Time: "earlier packets of the flow on the wire of its host",
-            |v| part(v, Part::Source);
+            |v| part(v, FctPart::Source);
         "control_ps" Whole Time: "rate, window or pacing of the congestion control",
-            |v| part(v, Part::Control);
+            |v| part(v, FctPart::Control);
         "recovery_ps" Whole Time: "timeouts, retransmissions, links that were down",
-            |v| part(v, Part::Recovery);
+            |v| part(v, FctPart::Recovery);
         "own_queue_ps" Whole Time: "queued behind packets of the same flow",
-            |v| part(v, Part::OwnQueue);
+            |v| part(v, FctPart::OwnQueue);
         "others_queue_ps" Whole Time: "queued behind packets of other flows",
-            |v| part(v, Part::OthersQueue);
+            |v| part(v, FctPart::OthersQueue);
         "held_own_ps" Whole Time: "held by pauses whose root is on the way of the flow",
-            |v| part(v, Part::HeldOwn);
+            |v| part(v, FctPart::HeldOwn);
         "held_others_ps" Whole Time: "held by pauses whose root is not on the way of the flow",
-            |v| part(v, Part::HeldOthers);
-        "host_ps" Whole Time: "waiting for other flows of the host", |v| part(v, Part::Host);
+            |v| part(v, FctPart::HeldOthers);
+        "host_ps" Whole Time: "waiting for other flows of the host", |v| part(v, FctPart::Host);
     }
 }
 

@@ -70,26 +70,21 @@ pub(super) const PARTIAL: &str = "interrupted";
 /// A recording; those of several runs are in directories that hold nothing else.
 const RECORDING: &str = "timeline.weir";
 
-/// Whether results are complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// All runs came to their end.
-    Complete,
-    /// The user interrupted them.
-    Partial,
+weir_core::words! {
+    /// Whether results are complete.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State {
+        /// All runs came to their end.
+        Complete = "complete",
+        /// The user interrupted them.
+        Partial = "interrupted",
+    }
 }
 
 impl State {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "interrupted",
-        }
-    }
-
     /// What the [`MARK`] says.
     pub(super) fn mark(self) -> String {
-        format!("{MARK_TEXT}\n{}\n", self.word())
+        format!("{MARK_TEXT}\n{}\n", self.name())
     }
 }
 
@@ -397,7 +392,7 @@ fn contents(directory: &Path) -> io::Result<Option<State>> {
         );
         return refuse(ErrorKind::AlreadyExists, what);
     }
-    let partial = mark.lines().any(|line| line == State::Partial.word());
+    let partial = mark.lines().any(|line| line == State::Partial.name());
     Ok(Some(if partial { State::Partial } else { State::Complete }))
 }
 

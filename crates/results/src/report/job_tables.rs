@@ -164,31 +164,31 @@ fn part<'a>(v: &Of<'a, Iteration<'a>>, part: PathPart) -> Option<Time> {
 
 /// What `steps.csv` has besides where blame is kept.
 pub(super) fn path_columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
-    use crate::findings::Part;
+    use crate::findings::FctPart;
     columns! {
         "path_compute_ps" Whole Time:
             "computations on the critical path; this and the following columns up to \
              `path_unknown_ps` add up to `time_ps`, and are empty if the step did not end",
             |v| part(v, PathPart::Compute);
         "path_wire_ps" Whole Time: "serialisation, propagation and switch latency",
-            |v| part(v, PathPart::Of(Part::Wire));
+            |v| part(v, PathPart::Of(FctPart::Wire));
         "path_source_ps" Whole Time: "earlier packets of a message, or of its queue pair, on the \
                                       wire of the host",
-            |v| part(v, PathPart::Of(Part::Source));
+            |v| part(v, PathPart::Of(FctPart::Source));
         "path_host_ps" Whole Time: "waiting for other flows of the host",
-            |v| part(v, PathPart::Of(Part::Host));
+            |v| part(v, PathPart::Of(FctPart::Host));
         "path_own_queue_ps" Whole Time: "queued behind packets of the same queue pair",
-            |v| part(v, PathPart::Of(Part::OwnQueue));
+            |v| part(v, PathPart::Of(FctPart::OwnQueue));
         "path_others_queue_ps" Whole Time: "queued behind packets of other flows",
-            |v| part(v, PathPart::Of(Part::OthersQueue));
+            |v| part(v, PathPart::Of(FctPart::OthersQueue));
         "path_held_own_ps" Whole Time: "held by pauses whose root is on the way of the message",
-            |v| part(v, PathPart::Of(Part::HeldOwn));
+            |v| part(v, PathPart::Of(FctPart::HeldOwn));
         "path_held_others_ps" Whole Time: "held by pauses whose root is not on its way",
-            |v| part(v, PathPart::Of(Part::HeldOthers));
+            |v| part(v, PathPart::Of(FctPart::HeldOthers));
         "path_control_ps" Whole Time: "rate, window or pacing of the congestion control",
-            |v| part(v, PathPart::Of(Part::Control));
+            |v| part(v, PathPart::Of(FctPart::Control));
         "path_recovery_ps" Whole Time: "timeouts, retransmissions, links that were down",
-            |v| part(v, PathPart::Of(Part::Recovery));
+            |v| part(v, PathPart::Of(FctPart::Recovery));
         "path_nvlink_ps" Whole Time: "messages between ranks of a host",
             |v| part(v, PathPart::Nvlink);
         "path_nvlink_queue_ps" Whole Time: "their turn", |v| part(v, PathPart::NvlinkQueue);

@@ -35,7 +35,13 @@ impl<'a> ProbeTable<'a> {
         };
         let own = of.columns.iter().map(|c| {
             // a probe states its unit in words, for the dictionary
-            Heading { name: c.name, kind: kind(c.kind), unit: Unit::Number, doc: c.doc }
+            Heading {
+                name: c.name,
+                kind: kind(c.kind),
+                unit: Unit::Number,
+                summary: None,
+                doc: c.doc,
+            }
         });
         let run = headings(&with_run::<()>(Vec::new()));
         let headings = run.into_iter().chain(own).collect();

@@ -3,11 +3,8 @@
 use crate::experiment::{Experiment, Variant};
 use crate::fields::At;
 use crate::text::{Diagnostic, Diagnostics, Span};
+use weir_fc::Senders;
 use weir_sim::config::{FaultPick, MessageKind, Stop};
-
-/// Schemes whose hosts send no control frames; a scheme of one's own may be different.
-const BUILT_IN: [&str; 10] =
-    ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc", "bfc", "ideal", "flowsail", "ffc"];
 
 /// Warns of faults that can never act in a run of `variant`.
 pub(crate) fn faults(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
@@ -38,35 +35,23 @@ pub(crate) fn faults(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         let chosen = variant.scheme.name != s.flow_control.scheme.value.name;
         if matches!(fault.which, FaultPick::Share(share) if share.as_f64() == 0.0) {
             warn(fault.at, "its share of the frames is 0".into());
-        } else if scheme.name == "none"
+        } else if scheme.senders == Senders::Nobody
             && e.receivers.is_empty()
             && (chosen || s.variants.is_empty())
         {
             warn(fault.at, "no flow control, so no control frames".into());
-        } else if from_host && BUILT_IN.contains(&scheme.name) {
+        } else if from_host && scheme.senders == Senders::Switches {
             let at = fault.towards.as_ref().and_then(|to| to.span);
             warn(at, format!("under {} hosts send no control frames", scheme.title));
         } else if let Stop::At(end) = config.stop
             && fault.from.value >= end
         {
             warn(fault.from.span.or(fault.at), format!("the run ends at {end}"));
-        } else if fault.message.value == MessageKind::Report && !sends_reports(&config) {
+        } else if fault.message.value == MessageKind::Report
+            && scheme.senders != Senders::Nobody
+            && !(scheme.reports)(&config.scheme.values)
+        {
             warn(fault.message.span, format!("{} sends no reports as it is set", scheme.title));
         }
-    }
-}
-
-/// Whether a scheme with these parameters reports states: bitmaps or queue lengths.
-fn sends_reports(config: &weir_sim::Config) -> bool {
-    let scheme = &config.scheme;
-    let set = |name: &str| {
-        let param = scheme.info.params.iter().find(|p| p.name == name)?;
-        scheme.values.choice(param)
-    };
-    match scheme.info.name {
-        "bfc" => set("frames") != Some("immediate"),
-        "gfc" => set("feedback") != Some("buffer"),
-        // a scheme of one's own may
-        name => !BUILT_IN.contains(&name),
     }
 }

@@ -3,9 +3,10 @@
 use super::{headroom_need, link_name};
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics};
-use weir_core::{Bytes, NodeId, Response};
+use weir_core::{Bytes, Response};
 use weir_fc::{IngressBound, StageLimits};
-use weir_sim::config::{Hop, IngressLimit, ThresholdConfig, dynamic_headroom, headroom};
+use weir_sim::config::{Hop, IngressLimit, ThresholdConfig, headroom};
+use weir_sim::thresholds::SwitchThresholds;
 
 /// Whether the scheme of a run pauses, or slows down, what comes in by an ingress.
 fn pauses(e: &Experiment, variant: Variant) -> bool {
@@ -24,20 +25,19 @@ pub(crate) fn pool(e: &Experiment, out: &mut Diagnostics) {
     let shares = [limits.queue, limits.port, limits.ingress, limits.pool];
     let most = limits.dedicated.saturating_add(shares.into_iter().min().unwrap_or_default());
     let frame = s.nic.config.max_frame();
+    let config = e.config(e.own_variant());
+    let thresholds = SwitchThresholds::new(&e.topology, &config);
     let of_link = |link: &weir_net::Link| -> Option<(Bytes, Bytes, Bytes)> {
-        let ThresholdConfig::Static { xoff, limit, .. } =
-            spec.config.thresholds.at(link.rate, frame)
-        else {
+        let ThresholdConfig::Static { xoff, limit, .. } = thresholds.at(link.rate) else {
             return None;
         };
-        let need = headroom(link.rate, link.delay, &Hop::of(&spec.config, &s.nic.config), &s.link);
-        let above = need.saturating_add(frame).saturating_sub(Bytes::new(1));
+        let lossless = thresholds.lossless_limit(xoff, link.rate, link.delay)?;
         let needed = match limit {
             // it is told elsewhere when this is too little
             IngressLimit::Bytes(limit) => limit,
-            _ => xoff.saturating_add(above),
+            _ => lossless,
         };
-        (needed > most).then_some((needed, xoff, above))
+        (needed > most).then_some((needed, xoff, lossless.saturating_sub(xoff)))
     };
     let links = e.topology.switches().flat_map(|n| e.topology.ports(n)).map(|end| end.link);
     let worst = links.filter_map(|id| of_link(e.topology.link(id)).map(|need| (need, id)));
@@ -67,7 +67,10 @@ pub(crate) fn lossy(e: &Experiment, classes: &[String], out: &mut Diagnostics) {
     if classes.is_empty() || buffer == Bytes::MAX || pooled || !pauses(e, e.own_variant()) {
         return;
     }
-    let Some(promised) = e.topology.switches().map(|n| promised(e, n)).max() else { return };
+    let config = e.config(e.own_variant());
+    let thresholds = SwitchThresholds::new(&e.topology, &config);
+    let promised = e.topology.switches().map(|switch| thresholds.promised(switch)).max();
+    let Some(promised) = promised else { return };
     let pool = spec.config.egress.and_then(|egress| egress.share).map(|share| share.pool);
     let frame = e.scenario.nic.config.max_frame();
     if pool.is_some_and(|pool| pool.saturating_add(frame) <= buffer.saturating_sub(promised)) {
@@ -91,31 +94,6 @@ pub(crate) fn lossy(e: &Experiment, classes: &[String], out: &mut Diagnostics) {
             "{rest}, but {limit}: when the buffer is full, lossless packets are lost"
         )),
     );
-}
-
-/// What the lossless ingresses of a switch may hold together.
-fn promised(e: &Experiment, switch: NodeId) -> Bytes {
-    let (s, config) = (&e.scenario, &e.scenario.switch.config);
-    let hop = Hop::of(config, &s.nic.config);
-    let frame = hop.frame;
-    let links = e.topology.ports(switch).iter().map(|end| e.topology.link(end.link));
-    let each = links.map(|l| match config.thresholds.at(l.rate, frame) {
-        ThresholdConfig::Static { limit: IngressLimit::Bytes(limit), .. } => limit.get(),
-        ThresholdConfig::Static { xoff, .. } => {
-            let need = headroom(l.rate, l.delay, &hop, &s.link);
-            let overshoot = hop.stored().saturating_sub(Bytes::new(1));
-            xoff.saturating_add(need).saturating_add(overshoot).get()
-        }
-        ThresholdConfig::Dynamic { reserve, headroom, .. } => {
-            let auto = || dynamic_headroom(l.rate, l.delay, &hop, &s.link);
-            let own = if config.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
-            own.unwrap_or_else(auto).saturating_add(reserve).get()
-        }
-        ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => 0,
-    });
-    let lossless = config.lossless.len() as u64;
-    let own = each.fold(0, u64::saturating_add).saturating_mul(lossless);
-    Bytes::new(own).saturating_add(config.headroom_pool.unwrap_or_default())
 }
 
 /// Headroom that leaves out how long a neighbour takes to stop.

@@ -6,7 +6,7 @@ use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, MAX_HOPS, Needs};
 use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
-use weir_sim::config::{Config, Hop, IngressLimit, Reliability, ThresholdConfig, headroom};
+use weir_sim::config::{Config, Reliability};
 use weir_sim::thresholds::SwitchThresholds;
 
 /// Marks and room to slow down, for the algorithm of a run.
@@ -128,20 +128,9 @@ fn longest_queue(
     if bound == IngressBound::Memory || !config.scheme.info.lossless {
         return buffer;
     }
-    let hop = Hop::of(&config.switch, &config.nic);
-    let links: Vec<_> =
-        e.topology.ports(switch).iter().map(|end| e.topology.link(end.link)).collect();
-    let of_link = |l: &&weir_net::Link| match (thresholds.at(l.rate), bound) {
-        (_, IngressBound::Grants(granted)) => granted.get(),
-        (ThresholdConfig::Static { xoff, limit: IngressLimit::Lossless, .. }, _) => {
-            let need = headroom(l.rate, l.delay, &hop, &config.link);
-            xoff.saturating_add(need).saturating_add(hop.stored() * 2).get()
-        }
-        (ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. }, _) => bytes.get(),
-        _ => u64::MAX,
-    };
+    let links = e.topology.ports(switch).iter().map(|end| e.topology.link(end.link));
     // what comes in by all ports but one goes out by that one; some have no bound of their own
-    let mut bounds: Vec<u64> = links.iter().map(of_link).collect();
+    let mut bounds: Vec<u64> = links.map(|link| thresholds.most(link).get()).collect();
     bounds.sort_unstable();
     let all_but_least = bounds.iter().skip(1).copied().fold(0, u64::saturating_add);
     let lossless = config.switch.lossless.len() as u64;

@@ -2,22 +2,14 @@
 
 use super::source::{Sources, Span};
 use super::spelling::{UNFIT_TEXT, is_hidden};
-use annotate_snippets::{Annotation, AnnotationKind, Group, Renderer, Snippet};
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// The scenario can run, but probably not as meant.
-    Warning,
-    /// The scenario cannot run.
-    Error,
-}
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use weir_core::Severity;
 
 /// One thing that is wrong, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad.
-    pub level: Level,
+    /// How bad: with an error the scenario cannot run.
+    pub severity: Severity,
     /// What is wrong, in one line.
     pub title: String,
     /// Where, and what to say there; other places that have to do with it after the first.
@@ -27,18 +19,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    fn new(level: Level, title: impl Into<String>) -> Self {
-        Self { level, title: title.into(), places: Vec::new(), help: Vec::new() }
+    fn new(severity: Severity, title: impl Into<String>) -> Self {
+        Self { severity, title: title.into(), places: Vec::new(), help: Vec::new() }
     }
 
     /// An error.
     pub fn error(title: impl Into<String>) -> Self {
-        Self::new(Level::Error, title)
+        Self::new(Severity::Error, title)
     }
 
     /// A warning.
     pub fn warning(title: impl Into<String>) -> Self {
-        Self::new(Level::Warning, title)
+        Self::new(Severity::Warning, title)
     }
 
     /// Underlines `span` with a label.
@@ -85,10 +77,10 @@ impl Diagnostic {
 
     /// The diagnostic as text with source lines and carets.
     pub fn render(&self, sources: &Sources, colour: Colour) -> String {
-        use annotate_snippets::Level as Drawn;
-        let level = match self.level {
-            Level::Error => Drawn::ERROR,
-            Level::Warning => Drawn::WARNING,
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
         let title = one_line(&self.title);
         let mut group = Group::with_title(level.primary_title(title));
@@ -96,7 +88,7 @@ impl Diagnostic {
             group = group.element(snippet);
         }
         for help in &self.help {
-            group = group.element(Drawn::HELP.message(one_line(help)));
+            group = group.element(Level::HELP.message(one_line(help)));
         }
         let renderer = match colour {
             Colour::On => Renderer::styled(),
@@ -167,10 +159,10 @@ impl Diagnostics {
         if self.all.contains(&d) {
             return;
         }
-        match d.level {
+        match d.severity {
             _ if self.all.len() < MOST => self.all.push(d),
-            Level::Error => self.more_errors += 1,
-            Level::Warning => self.more_warnings += 1,
+            Severity::Error => self.more_errors += 1,
+            Severity::Warning | Severity::Note => self.more_warnings += 1,
         }
     }
 
@@ -204,12 +196,12 @@ impl Diagnostics {
 
     /// Whether the scenario cannot run.
     pub fn has_errors(&self) -> bool {
-        self.more_errors > 0 || self.all.iter().any(|d| d.level == Level::Error)
+        self.more_errors > 0 || self.all.iter().any(|d| d.severity == Severity::Error)
     }
 
     /// How many errors and warnings.
     pub fn counts(&self) -> (usize, usize) {
-        let errors = self.all.iter().filter(|d| d.level == Level::Error).count();
+        let errors = self.all.iter().filter(|d| d.severity == Severity::Error).count();
         (errors + self.more_errors, self.all.len() - errors + self.more_warnings)
     }
 

@@ -7,7 +7,7 @@ mod source;
 mod spelling;
 mod tree;
 
-pub use diagnostic::{Colour, Diagnostic, Diagnostics, Level, one_line};
+pub use diagnostic::{Colour, Diagnostic, Diagnostics, one_line};
 pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 

@@ -64,29 +64,22 @@ impl ControlFault {
     }
 }
 
-/// A kind of control messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MessageKind {
-    /// All.
-    #[default]
-    Any,
-    /// Those that pause something or lower a rate.
-    Pause,
-    /// Those that resume something.
-    Resume,
-    /// Those that report a state: bitmaps and queue lengths.
-    Report,
+weir_core::words! {
+    /// A kind of control messages.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MessageKind {
+        /// All.
+        Any = "any",
+        /// Those that pause something or lower a rate.
+        Pause = "pause",
+        /// Those that resume something.
+        Resume = "resume",
+        /// Those that report a state: bitmaps and queue lengths.
+        Report = "report",
+    }
 }
 
 impl MessageKind {
-    /// All kinds, with the names that scenarios use.
-    pub const ALL: [(&str, Self); 4] = [
-        ("any", Self::Any),
-        ("pause", Self::Pause),
-        ("resume", Self::Resume),
-        ("report", Self::Report),
-    ];
-
     /// Whether a message is of this kind; one that pauses and resumes is of both.
     pub fn covers(self, message: &ControlMessage) -> bool {
         let any = |pause| message.pauses().iter().any(|p| p.pause == pause);

@@ -3,10 +3,33 @@
 use super::partition::Partition;
 use super::{Engine, Part};
 use crate::env::Env;
+use crate::parcel::Parcel;
 use crate::shared::Shared;
-use crate::stations::{Crossed, Listener};
 use crate::tree;
-use weir_core::Time;
+use weir_core::{NodeId, PortId, Time};
+
+/// A frame that a node has sent and its neighbour receives.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossed<'a> {
+    /// Who sends it.
+    pub from: (NodeId, PortId),
+    /// Who receives it.
+    pub to: (NodeId, PortId),
+    /// When its last bit arrives.
+    pub at: Time,
+    /// What it is.
+    pub parcel: &'a Parcel,
+}
+
+/// Hears of every frame of a run. The frames of one wire come in order; those of different wires
+/// do not.
+pub trait Listener {
+    /// A frame crosses a link.
+    fn crosses(&mut self, frame: &Crossed<'_>);
+
+    /// The run is over: nodes have handled everything before `now`.
+    fn ends(&mut self, now: Time);
+}
 
 /// The engine of runs that are logged: every node is a part of its own, and what it sends is taken
 /// from it, shown to a listener, and given to the neighbour. All nodes with something to do run for

@@ -11,13 +11,13 @@
 
 use super::chain::{Cause, ChainLog, PostedBy};
 use super::connections::{Connections, Way};
-use super::pair::{FIRST_PAIR, QueuePair, is_pair};
+use super::pair::QueuePair;
 use super::records::Records;
 use super::{Nic, NicTimer};
 use crate::config::Config;
 use crate::env::Env;
-use crate::extras::Envelope;
 use crate::outcome::Span;
+use crate::parcel::MessageEnd;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -180,13 +180,13 @@ impl Agent {
 
     /// The slot of a queue pair, while it is open.
     pub(super) fn slot(&self, flow: FlowId) -> Option<u32> {
-        let slot = self.slot_of.get((flow.number() - FIRST_PAIR) as usize).copied();
+        let slot = self.slot_of.get((flow.number() - FlowId::FIRST_PAIR) as usize).copied();
         slot.filter(|&s| s != u32::MAX)
     }
 
     /// A queue pair is closed.
     pub(super) fn forget(&mut self, flow: FlowId) {
-        self.slot_of[(flow.number() - FIRST_PAIR) as usize] = u32::MAX;
+        self.slot_of[(flow.number() - FlowId::FIRST_PAIR) as usize] = u32::MAX;
     }
 }
 
@@ -359,7 +359,7 @@ impl Nic {
             start: now,
             class: rank.spec.class,
             priority: rank.spec.priority,
-            id: FlowId::new(self.id, FIRST_PAIR | number),
+            id: FlowId::new(self.id, FlowId::FIRST_PAIR | number),
             ..FlowSpec::new(self.id, host, Bytes::MAX)
         };
         if number == 0 {
@@ -367,8 +367,8 @@ impl Nic {
             agent.slot_of.reserve_exact(1);
         }
         agent.slot_of.push(u32::MAX);
-        let envelope = Envelope { job: rank.job, from: rank.rank, to: message.peer, tag: 0 };
-        let pair = QueuePair::new(place, rank.gpu, envelope);
+        let message_end = MessageEnd { job: rank.job, from: rank.rank, to: message.peer, tag: 0 };
+        let pair = QueuePair::new(place, rank.gpu, message_end);
         let slot = self.open_flow(spec, Some(pair), now, env);
         let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
         agent.slot_of[number as usize] = slot;
@@ -431,24 +431,24 @@ impl Nic {
     pub(super) fn note_arrived(
         &mut self,
         flow: FlowId,
-        (seq, envelope): (u32, Envelope),
+        (seq, message_end): (u32, MessageEnd),
         now: Time,
     ) {
         self.probes.message(now, flow, seq);
         let Some(agent) = &self.agent else { return };
-        let Some(place) = agent.place_of(envelope.job, envelope.to) else { return };
+        let Some(place) = agent.place_of(message_end.job, message_end.to) else { return };
         let delay = agent.ranks[place as usize].spec.completion_delay;
-        let event = Event::Received(envelope.from, envelope.tag);
+        let event = Event::Received(message_end.from, message_end.tag);
         let cause = Cause::Arrived { flow, seq, at: now };
         self.tell(now.saturating_add(delay), place, event, cause);
     }
 
     /// What the last packet of a message says, if `p` is one.
     #[inline]
-    pub(super) fn envelope(p: &Packet, env: &mut Env<'_, '_>) -> Option<Envelope> {
-        if !is_pair(p.flow) || p.extra == Packet::NO_EXTRA {
+    pub(super) fn message_end(p: &Packet, env: &mut Env<'_, '_>) -> Option<MessageEnd> {
+        if !p.flow.is_pair() || p.extra == Packet::NO_EXTRA {
             return None;
         }
-        env.wires.extras.telemetry.get_mut(p.extra).envelope()
+        env.wires.extras.telemetry.get_mut(p.extra).ends()
     }
 }

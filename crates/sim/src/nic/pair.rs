@@ -2,20 +2,10 @@
 //!
 //! Its packets are numbered through, so that congestion control, windows, acknowledgements and
 //! retransmission are those of one long flow. The last packet of each message is marked, may be
-//! shorter, and says which message it ends ([`Envelope`]).
+//! shorter, and says which message it ends ([`MessageEnd`]).
 
-use crate::extras::Envelope;
+use crate::parcel::MessageEnd;
 use std::collections::VecDeque;
-use weir_core::FlowId;
-
-/// Queue pairs of a host are numbered from here on: its flows have smaller numbers.
-pub(crate) const FIRST_PAIR: u32 = 1 << 31;
-
-/// Whether a flow is a queue pair.
-#[inline]
-pub(crate) fn is_pair(flow: FlowId) -> bool {
-    flow.number() >= FIRST_PAIR
-}
 
 /// The messages of a queue pair that are not yet acknowledged.
 #[derive(Debug)]
@@ -25,7 +15,7 @@ pub(crate) struct QueuePair {
     /// Which of the GPUs of its host its rank is: its packets leave by the port of that number.
     pub(super) rail: u32,
     /// What its messages say, but for their tags: they all go from one rank to one other.
-    envelope: Envelope,
+    message_end: MessageEnd,
     messages: VecDeque<Posted>,
 }
 
@@ -43,10 +33,10 @@ struct Posted {
 }
 
 impl QueuePair {
-    /// Its messages say what `envelope` does, each with a tag of its own.
-    pub(super) fn new(owner: u32, rail: u32, envelope: Envelope) -> Self {
+    /// Its messages say what `message_end` does, each with a tag of its own.
+    pub(super) fn new(owner: u32, rail: u32, message_end: MessageEnd) -> Self {
         // most have one message on its way, and the one before it unacknowledged
-        Self { owner, rail, envelope, messages: VecDeque::with_capacity(2) }
+        Self { owner, rail, message_end, messages: VecDeque::with_capacity(2) }
     }
 
     /// A message whose packets end before packet `end`.
@@ -75,8 +65,8 @@ impl QueuePair {
     }
 
     /// What the last packet of a message says.
-    pub(super) fn envelope_of(&self, seq: u32) -> Option<Envelope> {
-        self.message_of(seq).map(|at| Envelope { tag: self.messages[at].tag, ..self.envelope })
+    pub(super) fn message_end_of(&self, seq: u32) -> Option<MessageEnd> {
+        self.message_of(seq).map(|at| MessageEnd { tag: self.messages[at].tag, ..self.message_end })
     }
 
     /// Packet `seq` leaves: the operation whose message it ends for the first time.
@@ -127,13 +117,13 @@ mod tests {
     /// Messages of 3, 1 and 2 packets.
     #[test]
     fn packets_belong_to_the_message_that_they_are_part_of() {
-        let mut pair = QueuePair::new(0, 0, Envelope { job: 0, from: 0, to: 1, tag: 0 });
+        let mut pair = QueuePair::new(0, 0, MessageEnd { job: 0, from: 0, to: 1, tag: 0 });
         for (op, (end, last)) in [(3, 10), (4, 20), (6, 30)].into_iter().enumerate() {
             pair.post(end, last, op as u64, op as u64);
         }
         let ends: Vec<(u32, u64)> = (0..6).map(|seq| pair.end_of(seq)).collect();
         assert_eq!(ends, [(3, 10), (3, 10), (3, 10), (4, 20), (6, 30), (6, 30)]);
-        assert_eq!(pair.envelope_of(3).map(|e| e.tag), Some(1));
+        assert_eq!(pair.message_end_of(3).map(|e| e.tag), Some(1));
         let bytes = [0, 2, 3, 5, 6].map(|una| pair.bytes_from(una, 100));
         assert_eq!(bytes, [210 + 20 + 130, 10 + 20 + 130, 20 + 130, 30, 0]);
         let left: Vec<Option<u64>> = [1, 2, 2, 3].map(|seq| pair.leaves(seq)).to_vec();

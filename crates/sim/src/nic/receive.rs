@@ -1,15 +1,14 @@
 //! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
 
-use super::pair::is_pair;
 use super::selective::{self, Kept};
 use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::control::Responder;
 use crate::env::Env;
-use crate::extras::Envelope;
 use crate::link::damage;
 use crate::outcome::{DropReason, Fate, MaybeTime};
+use crate::parcel::MessageEnd;
 use crate::probe::record::Held;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
@@ -53,7 +52,7 @@ pub(super) struct Rare {
     /// Selective repeat: what came out of order.
     pub(super) kept: Option<Box<Kept>>,
     /// The last packets of messages that came before packets ahead of them.
-    ends: Vec<(u32, Envelope)>,
+    ends: Vec<(u32, MessageEnd)>,
     pub(super) tcp: Option<Box<TcpReceiver>>,
 }
 
@@ -88,16 +87,20 @@ impl Receiver {
     }
 
     /// Packet `p` of a queue pair came for the first time, and `expected` is up to date: the
-    /// last packets of the messages that are complete by that, and what they say. `envelope` is
+    /// last packets of the messages that are complete by that, and what they say. `message_end` is
     /// what `p` says if it ends one.
-    pub(super) fn ends(&mut self, p: &Packet, envelope: Option<Envelope>) -> Vec<(u32, Envelope)> {
-        if !is_pair(p.flow) {
+    pub(super) fn ends(
+        &mut self,
+        p: &Packet,
+        message_end: Option<MessageEnd>,
+    ) -> Vec<(u32, MessageEnd)> {
+        if !p.flow.is_pair() {
             return Vec::new();
         }
-        if let Some(envelope) = envelope {
+        if let Some(message_end) = message_end {
             let ends = &mut self.rare().ends;
             let at = ends.partition_point(|(seq, _)| *seq < p.seq);
-            ends.insert(at, (p.seq, envelope));
+            ends.insert(at, (p.seq, message_end));
         }
         let expected = self.expected;
         let Some(rare) = &mut self.rare else { return Vec::new() };
@@ -273,8 +276,8 @@ impl Nic {
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             if p.has(flags::LAST) {
-                match Self::envelope(p, env) {
-                    Some(envelope) => arrived = Some(envelope),
+                match Self::message_end(p, env) {
+                    Some(message_end) => arrived = Some(message_end),
                     None => {
                         r.complete(now);
                         self.count.completed += 1;
@@ -299,8 +302,8 @@ impl Nic {
             PacketKind::Nack
         };
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
-        if let Some(envelope) = arrived {
-            self.note_arrived(p.flow, (p.seq, envelope), now);
+        if let Some(message_end) = arrived {
+            self.note_arrived(p.flow, (p.seq, message_end), now);
         }
         self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
     }
@@ -340,7 +343,7 @@ impl Nic {
         let (source, hash) = (p.flow.source(), p.flow.hash64());
         // a rail answers for itself
         let routes = &env.shared.epochs[self.epoch].1;
-        if is_pair(p.flow) && routes.next_hops(self.id, source).contains(&self.came_by) {
+        if p.flow.is_pair() && routes.next_hops(self.id, source).contains(&self.came_by) {
             return self.came_by.index();
         }
         env.shared.epochs[self.epoch].1.next_hop(self.id, source, hash).map_or(0, PortId::index)
@@ -390,7 +393,7 @@ impl Nic {
     /// The slot of one of this host's flows, while it lasts.
     #[inline]
     fn slot(&self, flow: FlowId) -> Option<u32> {
-        if is_pair(flow) {
+        if flow.is_pair() {
             return self.agent.as_ref().and_then(|agent| agent.slot(flow));
         }
         self.slot_of.get(flow.number() as usize).copied().filter(|&s| s != u32::MAX)

@@ -4,8 +4,8 @@
 //! number: they are in order without being sorted, and become part of the outcome without being
 //! copied.
 
-use super::pair::FIRST_PAIR;
 use crate::outcome::FlowRecord;
+use weir_core::FlowId;
 
 /// The finished flows of a host, or its queue pairs, which are numbered apart.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ impl Records {
 
     /// Keeps the sender's part of a record.
     pub(crate) fn put(&mut self, record: FlowRecord) {
-        let number = (record.id.number() & !FIRST_PAIR) as usize;
+        let number = (record.id.number() & !FlowId::FIRST_PAIR) as usize;
         let (nth, at) = (number / Self::CHUNK, number % Self::CHUNK);
         while self.chunks.len() <= nth {
             let capacity = if self.chunks.is_empty() { 0 } else { Self::CHUNK };
@@ -34,7 +34,7 @@ impl Records {
 
     /// All records, by number, when there is one of each flow.
     pub(crate) fn into_chunks(self) -> Vec<Vec<FlowRecord>> {
-        let numbers = || self.chunks.iter().flatten().map(|f| f.id.number() & !FIRST_PAIR);
+        let numbers = || self.chunks.iter().flatten().map(|f| f.id.number() & !FlowId::FIRST_PAIR);
         debug_assert!(numbers().eq(0..numbers().count() as u32), "every flow has a record");
         self.chunks
     }

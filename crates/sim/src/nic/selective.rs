@@ -6,7 +6,6 @@
 //! the one before the packet it asks for.
 
 use super::Nic;
-use super::pair::is_pair;
 use super::receive::Receiver;
 use super::sender::{Machine, Sender};
 use crate::config::{NicConfig, Reliability, WindowConfig};
@@ -98,7 +97,7 @@ impl Receiver {
             kept.last = Some(p.seq);
         }
         let expected = kept.arrived.expected() as u32;
-        let complete = kept.last.is_some_and(|last| expected > last) && !is_pair(p.flow);
+        let complete = kept.last.is_some_and(|last| expected > last) && !p.flow.is_pair();
         self.expected = expected;
         self.delivered += if new { payload } else { 0 };
         if complete {
@@ -121,11 +120,11 @@ impl Nic {
             self.on_segment(p, now, env);
             return;
         }
-        let envelope = Self::envelope(p, env);
+        let message_end = Self::message_end(p, env);
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
         let open = r.finish().is_none();
         let (kind, new) = r.keep(p, u64::from(p.size) - env.shared.config.nic.header.get(), now);
-        let ended = r.ends(p, envelope.filter(|_| new));
+        let ended = r.ends(p, message_end.filter(|_| new));
         let expected = r.expected;
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
         if open && r.finish().is_some() {

@@ -196,8 +196,8 @@ impl Sender {
         if packet.extra == Packet::NO_EXTRA {
             packet.extra = extras.telemetry.start();
         }
-        let envelope = self.pair.as_ref().and_then(|pair| pair.envelope_of(packet.seq));
-        extras.telemetry.get_mut(packet.extra).address(envelope);
+        let message_end = self.pair.as_ref().and_then(|pair| pair.message_end_of(packet.seq));
+        extras.telemetry.get_mut(packet.extra).set_ends(message_end);
     }
 
     /// From now on TCP decides what is sent.

@@ -8,7 +8,6 @@
 //! flow's data. ACKs and SYN-ACKs have the priority of ACKs, or travel in the class of their data
 //! (see [`streams`](super::streams)).
 
-use super::pair::is_pair;
 use super::receive::Receiver;
 use super::{Nic, NicTimer};
 use crate::config::NicConfig;
@@ -211,7 +210,7 @@ impl Nic {
     /// A data segment arrived.
     pub(super) fn on_segment(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let config = env.shared.config;
-        let envelope = Self::envelope(p, env);
+        let message_end = Self::message_end(p, env);
         env.wires.extras.discard(p);
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
         let tcp = r.rare().tcp.get_or_insert_with(|| {
@@ -228,8 +227,8 @@ impl Nic {
         if received.new {
             r.delivered += u64::from(p.size) - config.nic.header.get();
         }
-        let ended = r.ends(p, envelope.filter(|_| received.new));
-        if complete && r.finish().is_none() && !is_pair(p.flow) {
+        let ended = r.ends(p, message_end.filter(|_| received.new));
+        if complete && r.finish().is_none() && !p.flow.is_pair() {
             r.complete(now);
             self.count.completed += 1;
             self.probes.finished(now, p.flow);

@@ -1,5 +1,6 @@
 //! Where the completion time of a flow went: the raw record behind every blame.
 
+use super::pieces::Piece;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, Time};
 use weir_fc::Target;
 
@@ -66,25 +67,16 @@ pub struct QueueCulprit {
     pub bytes: Bytes,
 }
 
-/// In what sense a flow is to blame for a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CulpritKind {
-    /// Its packets left the port while the packet waited.
-    Direct,
-    /// Its packets left earlier in the same busy period.
-    Indirect,
-    /// Its packets raised the queue from empty to where the packet found it.
-    Original,
-}
-
-impl CulpritKind {
-    /// How files call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Indirect => "indirect",
-            Self::Original => "original",
-        }
+weir_core::words! {
+    /// In what sense a flow is to blame for a queue.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum CulpritKind {
+        /// Its packets left the port while the packet waited.
+        Direct = "direct",
+        /// Its packets left earlier in the same busy period.
+        Indirect = "indirect",
+        /// Its packets raised the queue from empty to where the packet found it.
+        Original = "original",
     }
 }
 
@@ -154,5 +146,5 @@ pub struct BlameLog {
     /// What ranks of each job did in its longest iteration.
     pub activity: Vec<super::JobActivity>,
     /// What nodes reported and is not put together yet.
-    pub(crate) raw: Vec<crate::probe::blame::Piece>,
+    pub(crate) raw: Vec<Piece>,
 }

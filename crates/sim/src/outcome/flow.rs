@@ -97,7 +97,7 @@ impl Rare {
 impl FlowRecord {
     /// Whether it is a queue pair of a job, which has no end.
     pub fn is_queue_pair(&self) -> bool {
-        crate::nic::pair::is_pair(self.id)
+        self.id.is_pair()
     }
 
     fn rare(&self) -> &Rare {

@@ -48,6 +48,17 @@ pub struct IterationRecord {
     pub computed: Time,
 }
 
+/// An iteration of a job that all its ranks have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepEnd {
+    /// The job, by its place in the plan.
+    pub job: u32,
+    /// The iteration.
+    pub iteration: u32,
+    /// From the first rank that began it to the last that finished it.
+    pub time: Time,
+}
+
 /// A rank that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankWait {

@@ -71,34 +71,22 @@ impl Column {
     }
 }
 
-/// What the cells of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellKind {
-    /// [`Cell::Node`].
-    Node,
-    /// [`Cell::Port`].
-    Port,
-    /// [`Cell::Flow`].
-    Flow,
-    /// [`Cell::Whole`].
-    Whole,
-    /// [`Cell::Real`].
-    Real,
-    /// [`Cell::Word`].
-    Word,
-}
-
-impl CellKind {
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Port => "port",
-            Self::Flow => "flow",
-            Self::Whole => "whole",
-            Self::Real => "real",
-            Self::Word => "word",
-        }
+weir_core::words! {
+    /// What the cells of a column are.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CellKind {
+        /// [`Cell::Node`].
+        Node = "node",
+        /// [`Cell::Port`].
+        Port = "port",
+        /// [`Cell::Flow`].
+        Flow = "flow",
+        /// [`Cell::Whole`].
+        Whole = "whole",
+        /// [`Cell::Real`].
+        Real = "real",
+        /// [`Cell::Word`].
+        Word = "word",
     }
 }
 

@@ -6,9 +6,10 @@
 //! shortcuts off it is not asked, and hears of every packet.
 
 use super::{Switch, SwitchTimer};
-use crate::control::{bare, outgoing};
+use crate::control::outgoing;
 use crate::env::Env;
 use crate::extras::Said;
+use crate::frame::bare;
 use crate::probe::record::Held;
 use weir_core::{Packet, PacketKind, PortId, Priority, QueueId, Reason, Time};
 use weir_fc::{

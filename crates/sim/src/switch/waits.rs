@@ -1,7 +1,9 @@
 //! What waits at a switch, and for what: for the detection of deadlocks and stalls.
 
 use super::Switch;
-use weir_core::{Bytes, PortId, Priority, QueueId, Time};
+use crate::faults::Hold;
+use crate::outcome::Stuck;
+use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
 use weir_fc::PortQueue;
 
 /// A queue that waits.
@@ -38,6 +40,27 @@ impl Switch {
         let ports = self.ports.iter().filter(|p| p.has_holds());
         let holds = ports.flat_map(|p| &p.queues).filter_map(|q| q.clock.since());
         holds.chain(self.waits.values().copied()).min()
+    }
+
+    /// A queue that waits, with the control frame that may be the reason.
+    pub(crate) fn stuck(&self, q: &StuckQueue, waits_for: String) -> Stuck {
+        let PortQueue { port, queue } = q.at;
+        let hold = Hold { port, priority: q.priority, queue, since: q.since };
+        let flows: Vec<FlowId> = match self.faults.misheard {
+            true => self.queued(port.index(), queue.index()).map(|p| p.flow).collect(),
+            false => Vec::new(),
+        };
+        let lost = self.faults.reason(&hold, &flows).filter(|_| q.held);
+        Stuck {
+            node: self.id,
+            port,
+            queue,
+            priority: q.priority,
+            bytes: q.bytes,
+            since: q.since,
+            waits_for,
+            lost: lost.cloned(),
+        }
     }
 
     /// Calls `found` for every non-empty queue that waits for the neighbour or for another queue,

@@ -72,7 +72,7 @@ pub(crate) fn any(number: u64) -> Case {
         cfg.faults.push(ControlFault {
             link,
             towards: if one_in(&mut s, 2) { None } else { Some(one_of(&mut s, &ends)) },
-            message: one_of(&mut s, &MessageKind::ALL).1,
+            message: one_of(&mut s, &MessageKind::ALL),
             what: match s.below(4) {
                 0 => FaultKind::Delay(by),
                 1 => FaultKind::Duplicate(one_of(&mut s, &[Time::ZERO, by])),

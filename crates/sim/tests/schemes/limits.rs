@@ -4,7 +4,7 @@ use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PortId, Priority, QueueId, Rate, Time};
 use weir_fc::{
     Actions, FlowControl, Hints, IngressBound, Interest, Mmu, NodeView, QueueLayout, SchemeInfo,
-    Values,
+    Senders, Values,
 };
 use weir_sim::Outcome;
 use weir_sim::config::Scheme;
@@ -29,6 +29,8 @@ static SIGNALS: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Nobody,
+    reports: |_| false,
     build: |_, setup| Ok(Box::new(Signals(QueueLayout::per_priority(setup.schedule)))),
 };
 

@@ -5,7 +5,7 @@ use weir_core::control::{OwnMessage, Pause, PauseScope};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate, Reason};
 use weir_fc::{
     Actions, FlowControl, Hints, IngressBound, LinkState, Network, NodeSetup, NodeView, PortQueue,
-    PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Violation,
+    PrioritySchedule, QueueLayout, SchemeInfo, Senders, StateSize, Violation,
 };
 use weir_sim::Finish;
 use weir_sim::config::{Scheme, ThresholdConfig};
@@ -30,6 +30,8 @@ static BRAKE: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build: |_, setup| Ok(Box::new(Brake::new(setup))),
 };
 

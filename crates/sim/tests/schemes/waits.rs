@@ -5,7 +5,7 @@ use weir_core::packet::flags;
 use weir_core::{Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, FlowControl, Hints, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
-    SchemeInfo, Target, TimerKey, Values, Verdict, Waits,
+    SchemeInfo, Senders, Target, TimerKey, Values, Verdict, Waits,
 };
 use weir_sim::Finish;
 use weir_sim::config::Scheme;
@@ -29,6 +29,8 @@ static SHUT: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Nobody,
+    reports: |_| false,
     build: |_, setup| Ok(Box::new(Shut { layout: layout(setup.schedule), opened: false })),
 };
 

@@ -128,7 +128,7 @@ impl Iterator for ToAll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use std::collections::BTreeSet;
     use weir_core::Bytes;
 

@@ -146,7 +146,7 @@ impl Pattern for Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use weir_core::NodeId;
 
     fn burst(amount: Amount) -> Burst {

@@ -235,7 +235,7 @@ impl Events for IncastEvents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use std::collections::BTreeMap;
     use weir_core::Bytes;
 

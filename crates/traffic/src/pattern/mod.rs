@@ -43,6 +43,8 @@ pub use poisson::{Poisson, Scope};
 pub use rounds::{IncastSenders, RoundClasses, Rounds};
 pub use split::{FlowType, Split, SplitRule};
 
+pub use crate::flow::Pair;
+
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::{FlowSource, FlowSpec};
@@ -113,23 +115,5 @@ impl Context<'_> {
     /// The earlier of `stop` and the end of the plan.
     pub(crate) fn cutoff(&self, stop: Option<Time>) -> Time {
         stop.map_or(self.until, |stop| stop.min(self.until))
-    }
-}
-
-/// A sender, a receiver, and the way between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pair {
-    /// The host that sends.
-    pub src: NodeId,
-    /// The host that receives.
-    pub dst: NodeId,
-    /// Index into the scenario's static paths; `None` leaves it to routing.
-    pub path: Option<u32>,
-}
-
-impl Pair {
-    /// A pair whose way is left to routing.
-    pub const fn new(src: NodeId, dst: NodeId) -> Self {
-        Self { src, dst, path: None }
     }
 }

@@ -181,7 +181,7 @@ impl Iterator for Bursts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use weir_core::Bytes;
 
     fn on_off(timing: Arrival) -> OnOff {

@@ -101,7 +101,7 @@ impl Pattern for Permutation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use weir_core::Bytes;
 
     fn permutation(shift: Option<u64>) -> Permutation {

@@ -294,7 +294,7 @@ impl Pattern for Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use std::collections::BTreeSet;
 
     const CLASSES: RoundClasses =

@@ -223,7 +223,7 @@ impl Pattern for Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{fabric, flows_of};
+    use crate::for_tests::{fabric, flows_of};
     use std::collections::BTreeMap;
     use weir_core::{Bytes, ClassId, NodeId};
 

@@ -1,8 +1,8 @@
 //! The tables that come with Weir.
 
 use super::table::SizeTable;
+use crate::error::UnknownTable;
 use std::sync::{Arc, LazyLock};
-use thiserror::Error;
 use weir_core::nearest;
 
 /// A table that comes with Weir.
@@ -14,19 +14,6 @@ pub struct BuiltIn {
     pub origin: &'static str,
     /// The table.
     pub table: Arc<SizeTable>,
-}
-
-/// A name that no table has.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no size table `{name}`{}: the tables are {}",
-    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), known.join(", "))]
-pub struct UnknownTable {
-    /// What was asked for.
-    pub name: String,
-    /// The table that was probably meant.
-    pub nearest: Option<&'static str>,
-    /// All tables.
-    pub known: Vec<&'static str>,
 }
 
 macro_rules! tables {

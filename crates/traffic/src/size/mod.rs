@@ -4,9 +4,11 @@ mod builtin;
 mod table;
 
 pub use builtin::{
-    BuiltIn, FLOWSAIL_FIG1, FLOWSAIL_WORKLOADS, OneRtt, UnknownTable, builtin_table, builtin_tables,
+    BuiltIn, FLOWSAIL_FIG1, FLOWSAIL_WORKLOADS, OneRtt, builtin_table, builtin_tables,
 };
 pub use table::{SizeTable, TableError, TableSummary};
+
+pub use crate::error::UnknownTable;
 
 use crate::error::TrafficError;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use super::Source;
 use super::pauses::Pauses;
-use crate::timeline::{Kind, Table};
+use crate::timeline::{Kind, TimelineTable};
 use std::collections::BTreeMap;
-use weir_results::findings::{Blamed, Fault, Part, Share};
+use weir_results::findings::{Blamed, Fault, FctPart, Share};
 use weir_scenario::PortAt;
 use weir_sim::outcome::CulpritKind;
 
@@ -40,7 +40,7 @@ impl<'a> ByRoot<'a> {
 }
 
 /// The sections `blame` and `culprits`; none if the run does not know.
-pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[Table; 2]> {
+pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[TimelineTable; 2]> {
     let blames = source.run.blames(source.e)?;
     let by_root = ByRoot::new(pauses);
     let mut accounts: Vec<(u64, &Blamed)> =
@@ -53,7 +53,7 @@ pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[Table; 2]>
         ("root", Kind::Varint),
         ("ps", Kind::Varint),
     ];
-    let mut blame = Table::new("blame", &columns);
+    let mut blame = TimelineTable::new("blame", &columns);
     let columns = [
         ("flow", Kind::Delta),
         ("port", Kind::Varint),
@@ -63,11 +63,11 @@ pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[Table; 2]>
         ("ps", Kind::Varint),
         ("root", Kind::Varint),
     ];
-    let mut culprits = Table::new("culprits", &columns);
+    let mut culprits = TimelineTable::new("culprits", &columns);
     let port = |at: PortAt| source.port(at.node, at.port);
     for (place, Blamed { shares, culprits: all, .. }) in accounts {
         for Share { part, at, root, first, time, .. } in shares {
-            let number = Part::ALL.iter().position(|p| p == part).unwrap_or_default();
+            let number = FctPart::ALL.iter().position(|p| p == part).unwrap_or_default();
             let at = port(*at);
             let root = root.map_or(0, |root| by_root.reference(at, port(root), first.as_ps()));
             blame.push([place, number as u64, at + 1, root, time.as_ps()]);

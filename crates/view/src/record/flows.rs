@@ -1,7 +1,7 @@
 //! The sections about flows.
 
 use super::Source;
-use crate::timeline::{Kind, Packed, PackedColumn, Table};
+use crate::timeline::{Kind, Packed, PackedColumn, TimelineTable};
 use weir_core::packed::{Runs, Varints};
 use weir_core::{Bytes, FlowId, NodeId, PortId, Time};
 use weir_results::run::Run;
@@ -70,7 +70,7 @@ fn in_order<'a>(source: &'a Source<'_>) -> impl Iterator<Item = &'a FlowRecord> 
     source.flows.in_order().into_iter().filter_map(|id| flows.get(id))
 }
 
-pub(super) fn flows(source: &Source<'_>) -> Table {
+pub(super) fn flows(source: &Source<'_>) -> TimelineTable {
     let columns = [
         ("src", Kind::U32),
         ("dst", Kind::U32),
@@ -83,7 +83,7 @@ pub(super) fn flows(source: &Source<'_>) -> Table {
         ("number", Kind::Varint),
         ("delivered", Kind::Varint),
     ];
-    let mut table = Table::new("flows", &columns);
+    let mut table = TimelineTable::new("flows", &columns);
     for f in in_order(source) {
         table.push([
             f.src().0.into(),
@@ -104,11 +104,11 @@ pub(super) fn flows(source: &Source<'_>) -> Table {
 
 /// Where flows go: the ports that send their packets, hop by hop; and how many flows have no path
 /// here, because there are too many or each packet takes a way of its own.
-pub(super) fn paths(source: &Source<'_>) -> (Table, u64) {
+pub(super) fn paths(source: &Source<'_>) -> (TimelineTable, u64) {
     const MOST_HOPS: usize = 4_000_000;
     let Source { e, .. } = source;
     let columns = [("flow", Kind::Delta), ("port", Kind::Varint)];
-    let mut table = Table::new("paths", &columns);
+    let mut table = TimelineTable::new("paths", &columns);
     let flows = source.run.outcome.flows.iter().count() as u64;
     if !e.scenario.routing.balance.keeps_order() {
         return (table, flows);
@@ -138,9 +138,9 @@ pub(super) fn paths(source: &Source<'_>) -> (Table, u64) {
 }
 
 /// How long flows were held at each port.
-pub(super) fn holds(source: &Source<'_>) -> Table {
+pub(super) fn holds(source: &Source<'_>) -> TimelineTable {
     let columns = [("flow", Kind::Delta), ("port", Kind::Varint), ("held", Kind::Varint)];
-    let mut table = Table::new("holds", &columns);
+    let mut table = TimelineTable::new("holds", &columns);
     for (i, f) in in_order(source).enumerate() {
         for h in f.held() {
             table.push([i as u64, source.port(h.node, h.port), h.time.as_ps()]);

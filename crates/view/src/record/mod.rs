@@ -7,7 +7,7 @@ mod polls;
 
 use crate::format::encode_with;
 use crate::header::{Decimated, Header, NodeInfo, PortInfo};
-use crate::timeline::{Kind, Packed, PackedColumn, Table, Timeline};
+use crate::timeline::{Kind, Packed, PackedColumn, Timeline, TimelineTable};
 use flows::FlowIndex;
 use pauses::Pauses;
 use polls::Windows;
@@ -295,10 +295,10 @@ fn during(port: &PortSamples, window: Time, end: Time) -> Cow<'_, PortSamples> {
     if inside(port.windows.last()) { Cow::Borrowed(port) } else { Cow::Owned(port.up_to(inside)) }
 }
 
-fn drops(source: &Source<'_>, recording: &Recording) -> Table {
+fn drops(source: &Source<'_>, recording: &Recording) -> TimelineTable {
     let columns =
         [("at", Kind::Delta), ("port", Kind::Varint), ("flow", Kind::Varint), ("reason", Kind::U8)];
-    let mut table = Table::new("drops", &columns);
+    let mut table = TimelineTable::new("drops", &columns);
     for d in &recording.drops {
         let ports = source.topology().ports(d.node).len();
         // a packet that its own host lost has come in by no port
@@ -310,9 +310,9 @@ fn drops(source: &Source<'_>, recording: &Recording) -> Table {
     table
 }
 
-fn failures(source: &Source<'_>) -> Table {
+fn failures(source: &Source<'_>) -> TimelineTable {
     let columns = [("at", Kind::Delta), ("port", Kind::Varint), ("up", Kind::U8)];
-    let mut table = Table::new("failures", &columns);
+    let mut table = TimelineTable::new("failures", &columns);
     let mut rows = Vec::new();
     for failure in &source.e.failures {
         let link = source.topology().link(failure.link);
@@ -328,9 +328,9 @@ fn failures(source: &Source<'_>) -> Table {
     table
 }
 
-fn deadlocks(source: &Source<'_>) -> Table {
+fn deadlocks(source: &Source<'_>) -> TimelineTable {
     let columns = [("at", Kind::Delta), ("cycle", Kind::U32), ("port", Kind::Varint)];
-    let mut table = Table::new("deadlocks", &columns);
+    let mut table = TimelineTable::new("deadlocks", &columns);
     if let Finish::Deadlock(deadlock) = &source.run.outcome.finish {
         for stuck in &deadlock.cycle {
             let port = source.port(stuck.node, stuck.port);

@@ -7,7 +7,7 @@
 //! there is the parent.
 
 use super::Source;
-use crate::timeline::{Kind, Table, Timeline};
+use crate::timeline::{Kind, Timeline, TimelineTable};
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_scenario::PortAt;
@@ -130,7 +130,7 @@ impl Pauses {
         }) as u64
     }
 
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> TimelineTable {
         let columns = [
             ("from", Kind::Delta),
             ("to", Kind::Varint),
@@ -148,7 +148,7 @@ impl Pauses {
             ("root", Kind::Varint),
             ("decided", Kind::Delta),
         ];
-        let mut table = Table::new("pauses", &columns);
+        let mut table = TimelineTable::new("pauses", &columns);
         self.rows.iter().for_each(|row| table.push(*row));
         table
     }

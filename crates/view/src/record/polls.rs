@@ -5,7 +5,7 @@
 //! since it was last asked. Who reads these every 200 ms knows neither when pauses began nor how
 //! long they lasted: the truth stands beside it.
 
-use crate::timeline::{Kind, Table, Timeline};
+use crate::timeline::{Kind, Timeline, TimelineTable};
 use std::collections::BTreeMap;
 use weir_core::Time;
 use weir_sim::outcome::PortSamples;
@@ -111,7 +111,7 @@ impl Windows {
     }
 
     /// The section, with the pauses of the recording.
-    pub(super) fn with_pauses(mut self, timeline: &Timeline) -> Table {
+    pub(super) fn with_pauses(mut self, timeline: &Timeline) -> TimelineTable {
         self.end_poll();
         let Self { every, mut ports, .. } = self;
         let column = |name| timeline.column("pauses", name);
@@ -134,7 +134,7 @@ impl Windows {
 ///
 /// `sent` and `received` are the pauses that began, `watermark` is the longest queue; the truth is
 /// `held`, how long the port was held, and `longest`, the longest of its holds, in picoseconds.
-pub fn polls(timeline: &Timeline, every: Time) -> Table {
+pub fn polls(timeline: &Timeline, every: Time) -> TimelineTable {
     let mut windows = Windows::new(Time::from_ps(timeline.header.window_ps), every);
     let column = |name| timeline.column("samples", name);
     let places = column("window").iter().zip(column("port"));
@@ -145,7 +145,7 @@ pub fn polls(timeline: &Timeline, every: Time) -> Table {
     windows.with_pauses(timeline)
 }
 
-fn table(ports: BTreeMap<(u64, u64), Port>) -> Table {
+fn table(ports: BTreeMap<(u64, u64), Port>) -> TimelineTable {
     let columns = [
         ("poll", Kind::Delta),
         ("port", Kind::Varint),
@@ -155,7 +155,7 @@ fn table(ports: BTreeMap<(u64, u64), Port>) -> Table {
         ("held", Kind::Varint),
         ("longest", Kind::Varint),
     ];
-    let mut table = Table::new("polls", &columns);
+    let mut table = TimelineTable::new("polls", &columns);
     for ((poll, port), seen) in ports {
         let Port { sent, received, watermark, held, longest } = seen;
         if [sent, received, watermark, held, longest] != [0; 5] {

@@ -41,8 +41,6 @@ impl Opcode {
     pub const WRITE_LAST: Self = Self(0x08);
     /// A WRITE of one packet.
     pub const WRITE_ONLY: Self = Self(0x0a);
-    /// READ request.
-    pub const READ_REQUEST: Self = Self(0x0c);
     /// ACK, and NAK by its syndrome.
     pub const ACK: Self = Self(0x11);
     /// Congestion notification packet.

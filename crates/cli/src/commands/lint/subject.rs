@@ -50,7 +50,7 @@ impl Subject {
             Routing::Ecmp => Rerouting::Shortest,
             Routing::UpDown => Rerouting::UpDown,
         };
-        let how = args.routing.map_or(own, super::RoutingArg::rerouting);
+        let how = args.routing.unwrap_or(own);
         let paths = experiment.paths.iter();
         let paths = paths.filter_map(|p| validate_path(&experiment.topology, &p.nodes).ok());
         let paths = paths.collect();

@@ -186,7 +186,7 @@ pub(super) fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
             for claim in c.paper.claims.iter().filter(|claim| claim.experiment == e.id) {
                 all.push(json!({
                     "paper": c.paper.id, "experiment": e.id, "id": claim.id,
-                    "where": claim.place, "says": claim.says, "kind": claim.kind(),
+                    "where": claim.place, "says": claim.says, "kind": claim.kind().name(),
                     "reading": claim.reading, "calibrated": claim.calibrated,
                     "stated": claim.paper(), "measured": claim.quantity(),
                     "rule": claim.rule_words(), "sort": claim.sort().name(),

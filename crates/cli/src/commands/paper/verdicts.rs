@@ -4,7 +4,7 @@ use crate::terminal::{Terminal, print, tell};
 use weir_core::format;
 use weir_paper::run::Collected;
 use weir_paper::setting::Setting;
-use weir_paper::{Claim, Counts, Mode, Outcome, Verdict};
+use weir_paper::{Claim, ClaimOutcome, Counts, Mode, Verdict};
 use weir_results::listing::wrap;
 use weir_results::table::{Column, TextTable, paint};
 
@@ -26,7 +26,7 @@ pub(super) fn show_verdicts(
             print(&format!("  changed settings: {changed}"))?;
         }
         print(&verdict_table(c, setting, terminal))?;
-        for v in c.verdicts.iter().filter(|v| matches!(v.outcome, Outcome::Missing(_))) {
+        for v in c.verdicts.iter().filter(|v| matches!(v.outcome, ClaimOutcome::Missing(_))) {
             let text = format!("  missing: {}: {}", c.claim(v).id, v.outcome.why());
             print(&paint(&text, terminal.out.colour, "31"))?;
         }
@@ -63,7 +63,7 @@ fn verdict_table(c: &Collected<'_>, setting: &Setting, terminal: &Terminal) -> S
         }
         for v in verdicts {
             let measured = match v.outcome {
-                Outcome::NotMeasured(_) | Outcome::LeftOut(_) => v.outcome.why(),
+                ClaimOutcome::NotMeasured(_) | ClaimOutcome::LeftOut(_) => v.outcome.why(),
                 _ => &v.measured,
             };
             let (name, paper) = match several {

@@ -7,7 +7,7 @@ use crate::claim_read;
 use crate::experiment::Mode;
 use crate::select::Scope;
 use crate::tables::Tables;
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{ClaimOutcome, Verdict};
 use weir_results::starts::{Starts, StartsOf};
 use weir_scenario::text::{Diagnostics, Sources};
 use weir_stats::verdict::Judgement;
@@ -78,7 +78,7 @@ fn three(slowdowns: &[u64], warm_up_us: u64) -> [Starts; 3] {
 
 fn not_measured(verdict: &Verdict) -> &str {
     match &verdict.outcome {
-        Outcome::NotMeasured(why) => why,
+        ClaimOutcome::NotMeasured(why) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -89,7 +89,12 @@ fn not_measured(verdict: &Verdict) -> &str {
 fn a_warm_up_is_long_enough_if_what_mser_5_removes_besides_does_not_matter() {
     for enough in [15, 10] {
         let verdict = judged(three(&SETTLES, enough));
-        assert_eq!(verdict.outcome, Outcome::Judged(Judgement::Reproduced), "{}", verdict.reason());
+        assert_eq!(
+            verdict.outcome,
+            ClaimOutcome::Judged(Judgement::Reproduced),
+            "{}",
+            verdict.reason()
+        );
         assert_eq!(verdict.window, Window::Stationary);
         assert_eq!(verdict.warm_up_ps, Some(enough * 1_000_000));
     }
@@ -186,7 +191,7 @@ fn flows_that_did_not_finish_are_never_left_out_silently() {
         judge(0, &claim, &tables, Mode::Full).remove(0)
     };
     let mean = judged("slowdown_mean", 1);
-    assert_eq!(mean.outcome, Outcome::Judged(Judgement::Reproduced), "{}", mean.reason());
+    assert_eq!(mean.outcome, ClaimOutcome::Judged(Judgement::Reproduced), "{}", mean.reason());
     let said = "at least: up to 2.2 % of the flows of a run did not finish";
     assert!(mean.measured.ends_with(said), "{}", mean.measured);
     assert!(!judged("slowdown_mean", 0).measured.contains("at least"));
@@ -202,11 +207,11 @@ fn only_full_runs_of_steady_claims_are_refused() {
     let tables = tables(three(&RISES, 15));
     let judged = |text: &str, mode| judge(0, &claim(text), &tables, mode).remove(0);
     let quick = judged("", Mode::Quick);
-    assert_eq!(quick.outcome, Outcome::Judged(Judgement::Reproduced));
+    assert_eq!(quick.outcome, ClaimOutcome::Judged(Judgement::Reproduced));
     assert_eq!(quick.window, Window::NotStationary, "and it is said");
     let whole = judged("steady = false", Mode::Full);
     assert_eq!((whole.window, whole.warm_up_ps), (Window::Terminating, None));
-    assert_eq!(whole.outcome, Outcome::Judged(Judgement::Reproduced));
+    assert_eq!(whole.outcome, ClaimOutcome::Judged(Judgement::Reproduced));
     assert!(claim("").possible.names().contains(&"not measured (no stationary window)"));
 }
 
@@ -217,6 +222,6 @@ fn without_a_series_a_verdict_says_that_its_window_was_not_checked() {
         Tables::by_hand(&[], "slowdown_mean", &[("A", &[][..], &[49.0, 50.0, 51.0][..])]);
     tables.steady = true;
     let verdict = judge(0, &claim(""), &tables, Mode::Full).remove(0);
-    assert_eq!(verdict.outcome, Outcome::Judged(Judgement::Reproduced));
+    assert_eq!(verdict.outcome, ClaimOutcome::Judged(Judgement::Reproduced));
     assert_eq!(verdict.window, Window::NotChecked);
 }

@@ -1,45 +1,37 @@
 //! One figure as a file.
 
+use weir_core::words;
 use weir_plot::{Figure, Theme, draw, print, svg};
 
-/// What a figure is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// For pages, and to be edited.
-    Svg,
-    /// For papers.
-    Pdf,
-    /// For slides and chats.
-    Png,
-    /// The numbers, in base units.
-    Csv,
+words! {
+    /// What a figure is written as; the word is how file names end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        /// For web pages and for editing.
+        Svg = "svg",
+        /// For papers; text as outlines, without fonts.
+        Pdf = "pdf",
+        /// 300 pixels per inch.
+        Png = "png",
+        /// The numbers of the figure, in base units.
+        Csv = "csv",
+    }
 }
 
-/// How large a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
-    /// One column of a two-column paper.
-    Column,
-    /// Both columns of a two-column paper.
-    Wide,
-    /// As on the page.
-    Page,
+words! {
+    /// How large a figure is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Size {
+        /// One column of a two-column paper: 3.33 inches wide.
+        Column = "column",
+        /// Both columns: 7 inches wide.
+        Wide = "wide",
+        /// As on the page of `--out`: 10 inches wide, larger text.
+        Page = "page",
+    }
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Svg, Self::Pdf, Self::Png, Self::Csv];
-
-    /// How file names end.
-    pub const fn ending(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Png => "png",
-            Self::Csv => "csv",
-        }
-    }
-
     /// The figure as the content of a file.
     pub fn bytes(self, figure: &Figure, size: Size) -> Vec<u8> {
         /// Pixels per point: 300 to the inch.

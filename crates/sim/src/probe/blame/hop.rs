@@ -1,9 +1,9 @@
 //! The switches: what a packet waited for.
 
 use super::culprits::{Account, Departures};
-use super::lives::{Hold, HoldLog, Hop, Life, Stretches, outside};
-use super::walk::Piece;
+use super::lives::{HoldLog, Stretches, outside};
 use super::{Setup, log};
+use crate::outcome::pieces::{Hold, Hop, Life, Piece};
 use crate::outcome::{DropReason, Outcome, PauseCulprits};
 use crate::probe::interface::{PauseSent, Probe};
 use rustc_hash::FxHashMap;

@@ -1,9 +1,8 @@
 //! The hosts: why a flow did not send, and which packet completed it.
 
-use super::lives::{Hold, HoldLog, Life, Stretches, outside};
-use super::messages::Posted;
-use super::walk::Piece;
+use super::lives::{HoldLog, Stretches, outside};
 use super::{Setup, log};
+use crate::outcome::pieces::{History, Hold, Life, Piece, Posted, What};
 use crate::outcome::{Outcome, Wait};
 use crate::probe::interface::{FlowSight, FlowWait, Probe};
 use rustc_hash::FxHashMap;
@@ -12,112 +11,6 @@ use weir_core::{
     FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time, packet::flags,
 };
 use weir_fc::{HoldState, Target};
-
-/// What a flow waited for at its host during a stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-    pub(crate) what: What,
-}
-
-/// See [`Stretch`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    One(Wait),
-    Held(Target),
-    /// Several stretches that were joined: picoseconds by [`ORDER`].
-    Several([u64; ORDER.len()]),
-}
-
-/// In this order the parts of joined stretches are taken to have been.
-pub(crate) const ORDER: [Wait; 5] =
-    [Wait::Source, Wait::Control, Wait::Recovery, Wait::Idle, Wait::Host];
-
-impl What {
-    /// Picoseconds by [`ORDER`], unless it was held.
-    fn sums(self, length: Time) -> Option<[u64; ORDER.len()]> {
-        match self {
-            Self::Held(_) => None,
-            Self::Several(sums) => Some(sums),
-            Self::One(wait) => Some(ORDER.map(|w| if w == wait { length.as_ps() } else { 0 })),
-        }
-    }
-}
-
-/// All stretches of a flow, in order and without gaps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct History(Vec<Stretch>);
-
-impl History {
-    /// When there are more, neighbours are joined.
-    const MOST: usize = 512;
-
-    fn push(&mut self, from: Time, to: Time, what: What) {
-        if from >= to {
-            return;
-        }
-        match self.0.last_mut() {
-            Some(last) if last.what == what && !matches!(what, What::Several(_)) => last.to = to,
-            _ => self.0.push(Stretch { from, to, what }),
-        }
-        if self.0.len() > Self::MOST {
-            self.join();
-        }
-    }
-
-    /// Joins pairs of neighbours that were not held.
-    fn join(&mut self) {
-        let mut joined: Vec<Stretch> = Vec::with_capacity(Self::MOST);
-        let mut may_join = false;
-        for next in self.0.drain(..) {
-            let sums = |s: &Stretch| s.what.sums(s.to - s.from);
-            if may_join
-                && let Some(last) = joined.last_mut()
-                && let (Some(a), Some(b)) = (sums(last), sums(&next))
-            {
-                last.what = What::Several(std::array::from_fn(|i| a[i] + b[i]));
-                last.to = next.to;
-                may_join = false;
-            } else {
-                joined.push(next);
-                may_join = true;
-            }
-        }
-        self.0 = joined;
-    }
-
-    /// What of it ended after `t`.
-    fn since(&self, t: Time) -> Self {
-        Self(self.0.iter().filter(|s| s.to > t).copied().collect())
-    }
-
-    /// Forgets what ended by `t`.
-    fn forget(&mut self, t: Time) {
-        let past = self.0.partition_point(|s| s.to <= t);
-        self.0.drain(..past);
-    }
-
-    /// The stretches, with joined ones taken apart in [`ORDER`].
-    pub(crate) fn apart(&self) -> Vec<(Time, Time, Wait, Option<Target>)> {
-        let mut parts = Vec::with_capacity(self.0.len());
-        for s in &self.0 {
-            match s.what {
-                What::One(wait) => parts.push((s.from, s.to, wait, None)),
-                What::Held(target) => parts.push((s.from, s.to, Wait::Held, Some(target))),
-                What::Several(sums) => {
-                    let mut at = s.from;
-                    for (wait, ps) in ORDER.into_iter().zip(sums).filter(|(_, ps)| *ps > 0) {
-                        let end = at + Time::from_ps(ps);
-                        parts.push((at, end, wait, None));
-                        at = end;
-                    }
-                }
-            }
-        }
-        parts
-    }
-}
 
 /// A flow at its sender.
 #[derive(Debug)]

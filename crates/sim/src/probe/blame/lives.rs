@@ -1,66 +1,10 @@
 //! What travels beside packets.
 
+use crate::outcome::pieces::{Hold, Life};
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use weir_core::{Bytes, FlowId, NodeId, PortId, Rate, Time};
+use weir_core::{Bytes, FlowId, PortId, Rate, Time};
 use weir_fc::Target;
-
-use crate::outcome::{CulpritKind, QueueCulprit};
-
-/// A stretch of time during which a target was held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hold {
-    pub(crate) target: Target,
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-}
-
-/// What a packet met at one switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hop {
-    pub(crate) node: NodeId,
-    pub(crate) port: PortId,
-    /// When it joined its egress queue.
-    pub(crate) queued: Time,
-    /// When its first bit left.
-    pub(crate) left: Time,
-    /// Time in front of the packet processor, and whether its own flow was ahead of it.
-    pub(crate) ingress: (Time, bool),
-    /// Behind packets of its own flow, of others, and with the wire idle.
-    pub(crate) own: Time,
-    pub(crate) others: Time,
-    pub(crate) idle: Time,
-    /// Without overlaps, in order.
-    pub(crate) held: Vec<Hold>,
-    pub(crate) culprits: Vec<(CulpritKind, FlowId, u64)>,
-}
-
-impl Hop {
-    /// The culprits as records.
-    pub(crate) fn culprits(&self, hop: u16) -> impl Iterator<Item = QueueCulprit> {
-        let (node, port) = (self.node, self.port);
-        self.culprits.iter().map(move |&(kind, flow, bytes)| QueueCulprit {
-            hop,
-            node,
-            port,
-            kind,
-            flow,
-            bytes: Bytes::new(bytes),
-        })
-    }
-}
-
-/// The life of one packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Life {
-    pub(crate) flow: FlowId,
-    pub(crate) seq: u32,
-    /// When its first bit left the host.
-    pub(crate) sent: Time,
-    /// The port of the host.
-    pub(crate) port: PortId,
-    pub(crate) hops: Vec<Hop>,
-}
 
 /// The lives of all data packets on wires, wire by wire, in order. A wire has one node at each end,
 /// and a packet comes out only after its sender has put it in, whichever threads run them: the

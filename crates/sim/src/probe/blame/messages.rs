@@ -1,23 +1,13 @@
 //! The messages of critical paths: the same walk as for flows, for one message of a queue pair.
 
-use super::host::History;
-use super::lives::Life;
 use super::walk::{FeltAt, Walk};
+use crate::outcome::pieces::{Life, Posted};
 use crate::outcome::{CriticalPath, FlowBlame, Flows, LinkKind, Until, Waited};
 use rustc_hash::FxHashMap;
-use weir_core::{FlowId, NodeId, PortId, Priority, Time};
+use weir_core::{FlowId, Priority, Time};
 
 /// A message, by its queue pair and its last packet.
 pub(super) type Key = (FlowId, u32);
-
-/// What its sender knows of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Posted {
-    pub(crate) port: (NodeId, PortId),
-    pub(crate) at: Time,
-    /// What the queue pair waited for since then.
-    pub(crate) history: History,
-}
 
 /// All that nodes have reported of messages.
 #[derive(Debug, Default)]

@@ -17,6 +17,8 @@
 //!
 //! Memory is bounded by what is in the network, a bounded number of stretches per flow, and the
 //! holds that flows felt.
+//!
+//! [`Life`]: crate::outcome::pieces::Life
 
 mod culprits;
 mod hop;
@@ -29,7 +31,6 @@ use super::interface::{Hears, Probe, ProbeConfig, ProbeInfo};
 use crate::outcome::{BlameLog, Outcome};
 pub(crate) use lives::{Lives, Ports};
 use std::sync::Arc;
-pub(crate) use walk::Piece;
 use weir_core::{NodeId, Time};
 use weir_fc::Role;
 

@@ -5,29 +5,12 @@
 //! network at that time, that takes precedence over everything but other flows of the host. If the
 //! flow was held at its host and in the network at once, the hold that began first counts.
 
-use super::host::History;
-use super::lives::{Hold, Life};
-use super::messages::{Messages, Posted};
-use crate::nic::pair::is_pair;
+use super::messages::Messages;
+use crate::outcome::pieces::{History, Hold, Life, Piece};
 use crate::outcome::{BlameLog, FlowBlame, Outcome, Wait, Waited};
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Time};
 use weir_fc::Target;
-
-/// What a node reports of a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// Its host, which it left by this port.
-    Host { flow: FlowId, port: (NodeId, PortId), history: History },
-    /// The packet that completed it.
-    Deciding(Box<Life>),
-    /// A message of a queue pair, at its sender.
-    Posted { flow: FlowId, seq: u32, posted: Posted },
-    /// And at its receiver: the packet that completed it, and when.
-    Arrived { flow: FlowId, seq: u32, life: Box<Life>, at: Time },
-    /// A switch port at which packets of it were held.
-    Felt { flow: FlowId, port: (NodeId, PortId), holds: Vec<Hold> },
-}
 
 /// A hold that a flow felt at a switch.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +48,7 @@ pub(super) fn all(log: &mut BlameLog, outcome: &Outcome) {
             }
             Piece::Felt { flow, port, holds } => {
                 let felt = holds.into_iter().map(|hold| FeltAt { port, hold });
-                if is_pair(flow) {
+                if flow.is_pair() {
                     messages.felt.entry(flow).or_default().extend(felt);
                     continue;
                 }

@@ -284,7 +284,7 @@ impl Processor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::control_packet;
+    use crate::frame::control_packet;
     use weir_core::ControlMessage;
     use weir_fc::PrioritySchedule;
     use weir_fc::none::NoFlowControl;
