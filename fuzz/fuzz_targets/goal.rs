@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_coll::goal::fuzz(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_coll::loggops::fuzz(bytes));

@@ -21,6 +21,8 @@ pub static INFO: SchemeInfo = SchemeInfo {
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
+    senders: Senders::Switches,
+    reports: |_| false,
     build: |values, setup| {
         let limit = values.bytes(&LIMIT).expect("has a default").get();
         Ok(Box::new(Fair { schedule: *setup.schedule, limit, paused: BTreeSet::new() }))
