@@ -115,6 +115,7 @@ fn offer(
         free: vec![from, to],
         logged: false,
         real_time,
+        threads: crate::machine::processors(),
     };
     let stop = AtomicBool::new(false);
     let frame = datagram(from, to, size);

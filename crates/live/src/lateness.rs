@@ -60,6 +60,11 @@ impl Histogram {
         self.most
     }
 
+    /// How many are larger, but for those in the same bin.
+    pub fn beyond(&self, time: Time) -> u64 {
+        self.bins[bin(time.as_ps()) + 1..].iter().sum()
+    }
+
     /// The smallest value that at least this share does not exceed, or the end of its bin.
     pub fn quantile(&self, share: Percentile) -> Option<Time> {
         let filled = self.bins.iter().enumerate().filter(|(_, n)| **n > 0);
@@ -101,7 +106,7 @@ pub struct Quantiles {
 pub struct PortTimes {
     /// How long after its stamp each frame was sent.
     pub late: Histogram,
-    /// Frames later than the bound.
+    /// Frames that were sent later than the bound.
     pub too_late: u64,
     /// Sends that the kernel refused at first.
     pub retried: u64,
@@ -131,6 +136,9 @@ mod tests {
             assert!(found >= truth && found <= truth * 1.125, "{permille}: {found}");
         }
         assert_eq!((h.most(), h.count()), (Time::from_ns(1000), 1000));
+        // 512 ns is in the bin up to 524.287 ns
+        assert_eq!(h.beyond(Time::from_ns(512)), 1000 - 524);
+        assert_eq!(h.beyond(Time::NEVER), 0);
         assert_eq!(Histogram::default().quantile(P50), None);
     }
 

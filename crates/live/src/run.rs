@@ -2,12 +2,13 @@
 //! time divided by the dilation.
 
 mod coordinate;
+mod incoming;
 mod report;
 mod thread;
 
 pub use report::{LinkReport, LiveReport};
 
-use crate::clock::{ClockKind, Dilation, SharedClock};
+use crate::clock::{ClockKind, Dilation, SLACK, SharedClock};
 use crate::lab::{Lab, LabError};
 use crate::log::Lines;
 use crate::shell::{Plan, plan};
@@ -38,6 +39,18 @@ pub struct Settings {
     pub logged: bool,
     /// Whether threads ask to run before all others.
     pub real_time: bool,
+    /// How many threads drive the nodes.
+    pub threads: usize,
+}
+
+impl Settings {
+    /// How far a waiting clock may be ahead of a thread.
+    pub(crate) fn slack(&self) -> Option<Time> {
+        match self.clock {
+            ClockKind::Waiting => Some((self.bound / SLACK).max(Time::from_ps(1))),
+            ClockKind::Free => None,
+        }
+    }
 }
 
 /// Why there was no run.
@@ -105,7 +118,7 @@ pub fn run(
 type Thread<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Result<Vec<Done>, String>>>;
 
 /// What the threads have returned.
-struct Driven {
+struct AllDriven {
     ended: Ended,
     /// For how many real nanoseconds the clock has stood still.
     stood_still: u64,
@@ -120,10 +133,10 @@ fn drive(
     plan: &Plan,
     stations: &mut [Station<'_>],
     interrupt: &AtomicBool,
-) -> Result<Driven, LiveError> {
+) -> Result<AllDriven, LiveError> {
     let driven = |node: &NodeId| !settings.free.contains(node);
     let all: Vec<NodeId> = stations.iter().map(|s| s.node()).filter(driven).collect();
-    let shares = thread::share(&e.topology, &all, crate::machine::processors());
+    let shares = thread::share(&e.topology, &all, settings.threads);
     let mut rest: Vec<Option<&mut Station<'_>>> = stations.iter_mut().map(Some).collect();
     // in the order in which threads take their seats
     let ports = |&node: &NodeId| (node, e.topology.ports(node).len());
@@ -165,7 +178,7 @@ fn drive(
     });
     let ended = Ended { finish: board.finish(), now: end, visitors };
     let stood_still = board.clock().map_or(0, SharedClock::stood_still);
-    Ok(Driven { ended, stood_still, nodes })
+    Ok(AllDriven { ended, stood_still, nodes })
 }
 
 /// Puts what was due after the end on the wires, where it counts as on its way.

@@ -141,6 +141,11 @@ impl Sockets {
         Sent::Never
     }
 
+    /// Whether the interface of a port is there.
+    pub fn is_open(&self, port: PortId) -> bool {
+        !self.ports[port.index()].gone
+    }
+
     /// Whether ports are to be opened again whose interfaces were away: at most once in 10 ms.
     pub fn to_reopen(&self, now: u64) -> bool {
         now >= self.retry_at && self.ports.iter().any(|p| p.gone)

@@ -38,6 +38,8 @@ pub struct Study {
     pub command: String,
     /// The machine, in words.
     pub machine: Vec<String>,
+    /// How many threads drove the nodes.
+    pub threads: usize,
     /// What the scenario's clock does when a thread is late.
     pub clock: ClockKind,
     /// A run counts if 999 of 1000 frames were not later.

@@ -62,12 +62,12 @@ pub(crate) struct Run {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
     /// How much slower than the scenario: with 1000, 100 Gb/s become 100 Mb/s. `auto` takes the
-    /// smallest factor that this machine can keep
+    /// smallest factor that a rehearsal has kept
     #[arg(long, value_name = "FACTOR", default_value = "1000", value_parser = dilate)]
     pub dilate: Dilate,
     /// 999 of 1000 frames may be so late at most, in scenario time; default: one frame time of the
     /// fastest link
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = above_zero)]
     pub bound: Option<Time>,
     /// What the scenario's clock does when a thread of the run is late. Default: waiting, but free
     /// with --app, since the time of other programs does not wait
@@ -79,6 +79,10 @@ pub(crate) struct Run {
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]
     pub real_time: bool,
+    /// How many threads drive the nodes; default: half as many as processors, or as many with a free
+    /// clock
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub threads: Option<usize>,
     /// Record what each node is given and answers
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -118,7 +122,7 @@ pub(crate) struct Study {
     pub dilate: Vec<u32>,
     /// 999 of 1000 frames may be so late at most, in scenario time; default: one frame time of the
     /// fastest link
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = above_zero)]
     pub bound: Option<Time>,
     /// What the scenario's clock does when a thread of the run is late
     #[arg(long, value_name = "CLOCK", value_parser = words::one_of(ClockKind::ALL))]
@@ -127,9 +131,19 @@ pub(crate) struct Study {
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]
     pub real_time: bool,
+    /// How many threads drive the nodes; default: half as many as processors, or as many with a free
+    /// clock
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub threads: Option<usize>,
     /// Directory to write to
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/live")]
     pub output: PathBuf,
+}
+
+fn above_zero(text: &str) -> Result<Time, String> {
+    let time: Time = text.parse().map_err(|error| format!("{error}"))?;
+    let none = "no frame can be on time: write a time above zero, such as 100ns";
+    if time == Time::ZERO { Err(none.into()) } else { Ok(time) }
 }
 
 fn whole(text: &str) -> Result<usize, String> {

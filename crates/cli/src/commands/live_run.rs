@@ -14,7 +14,7 @@ use weir_live::clock::{ClockKind, Dilation};
 use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::log::{Header, Source};
-use weir_live::machine::{Machine, describe, frame_time, step};
+use weir_live::machine::{Machine, describe, frame_time, processors, step};
 use weir_live::run::{self, Live, LiveReport, Settings};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Otherwise, Request, Setting};
@@ -165,7 +165,7 @@ pub(super) fn run(args: &Args, work: Work, terminal: &Terminal) -> anyhow::Resul
         "Live: real frames between network namespaces of one machine, {} times slower than the \
          scenario. Times are those of a kernel, not of the simulator; live.json says how late \
          frames were.",
-        settings.dilation.get()
+        report.dilation_kept.round()
     ));
     let side = match work {
         Work::Compare => {
@@ -275,7 +275,7 @@ fn write_report(file: &Path, live: &LiveReport, side: Option<&SideBySide>) -> an
 /// What the run says of its clock.
 fn show(report: &LiveReport, terminal: &Terminal) -> anyhow::Result<()> {
     let ns = |n: Option<f64>| n.map_or("-".into(), |n| format!("{n:.1} ns"));
-    let stood_still = match report.stood_still_ms > 0.0 {
+    let stood_still = match report.stood_still() >= 0.005 {
         true => format!(
             " ({:.0} with the {:.0} % of the time for which the clock waited)",
             report.dilation_kept,
@@ -321,7 +321,11 @@ fn settings(
         false => ClockKind::Free,
     });
     let machine = Machine::measure(args.real_time);
-    let least = machine.least_dilation(&e.topology, &config, bound);
+    let least = match clock {
+        // it is not late, and a rehearsal shows how slow it is
+        ClockKind::Waiting => step(TRIAL),
+        ClockKind::Free => machine.least_dilation(&e.topology, &config, bound),
+    };
     let dilation = match args.dilate {
         Dilate::Auto => least,
         Dilate::By(factor) => Dilation::new(factor).context("a factor above zero")?,
@@ -338,15 +342,20 @@ fn settings(
         ));
     }
     let (logged, real_time) = (args.log.is_some(), args.real_time);
-    Ok(Settings { dilation, clock, bound, until: None, free, logged, real_time })
+    let threads = args.threads.unwrap_or_else(|| clock.threads(processors()));
+    Ok(Settings { dilation, clock, bound, until: None, free, logged, real_time, threads })
 }
 
 /// So long a rehearsal goes on after the first flow has begun, in real nanoseconds.
 const REHEARSAL: u64 = 1_000_000_000;
-/// And so long it waits for that flow at most.
+/// A rehearsal with a waiting clock goes on for a tenth of that, with this dilation: it takes as
+/// many times longer as the clock is slower.
+const TRIAL: u64 = 1000;
+/// With a free clock it waits so long for the first flow at most.
 const PATIENCE: u64 = 5_000_000_000;
 
-/// Runs the beginning again and again, more slowly each time, until it keeps its time.
+/// Runs the beginning and takes the smallest dilation that it kept. With a free clock, again and
+/// again, more slowly each time; a waiting clock says by itself how slow it was.
 fn rehearse(
     e: &Experiment,
     variant: Variant,
@@ -357,10 +366,20 @@ fn rehearse(
     let flows = e.traffic.all_flows(variant.seed).unwrap_or_default();
     let first = flows.iter().map(|flow| flow.start).min().unwrap_or_default();
     let mut dilation = settings.dilation;
-    while dilation.real_ns(first) <= PATIENCE {
-        let until = Some(first + dilation.scenario(REHEARSAL));
+    let rehearsal = |dilation: Dilation| {
+        let real = if settings.clock == ClockKind::Free { REHEARSAL } else { REHEARSAL / 10 };
+        let until = Some(first + dilation.scenario(real));
         let tried = Settings { dilation, until, logged: false, ..settings.clone() };
-        let report = run::run(e, variant, &tried, interrupt, |_| ())?.report;
+        run::run(e, variant, &tried, interrupt, |_| ()).map(|live| live.report)
+    };
+    if settings.clock == ClockKind::Waiting {
+        dilation = step(rehearsal(dilation)?.dilation_kept.ceil() as u64);
+        let factor = dilation.get();
+        terminal.note(&format!("dilation {factor}: a rehearsal was not slower than that"));
+        return Ok(Settings { dilation, ..settings });
+    }
+    while dilation.real_ns(first) <= PATIENCE {
+        let report = rehearsal(dilation)?;
         let Err(slower) = report.kept_well() else { break };
         let next = step((f64::from(dilation.get()) * slower) as u64 + 1);
         if next == dilation || interrupt.load(Ordering::Relaxed) {

@@ -13,7 +13,7 @@ use weir_live::clock::{ClockKind, Dilation};
 use weir_live::compare::SideBySide;
 use weir_live::emulate::{self, Lateness};
 use weir_live::lab;
-use weir_live::machine::{describe, frame_time};
+use weir_live::machine::{describe, frame_time, processors};
 use weir_live::run::{self, Settings};
 use weir_live::study::{
     APART, Attempt, Bound, Cell, Class, EMULATED, Late, Study, flows_csv, page, runs_csv,
@@ -134,6 +134,7 @@ impl Maker<'_> {
             changed: self.args.sets.join(", "),
             command: self.command(),
             machine: describe(self.args.real_time),
+            threads: self.threads(),
             clock: self.args.clock,
             bound,
             dilations: dilations.clone(),
@@ -178,7 +179,7 @@ impl Maker<'_> {
     fn tell(&self, cell: &Cell, attempt: &Attempt) {
         let percent = |x: f64| format!("{:.2} %", x * 100.0);
         self.terminal.note(&format!(
-            "{} {}, dilation {} ({:.0} with waiting): {}, worst flow {}",
+            "{} {}, dilation {}, kept {:.0}: {}, worst flow {}",
             self.e.id,
             cell.name(),
             attempt.dilation,
@@ -210,10 +211,18 @@ impl Maker<'_> {
         if self.args.clock != ClockKind::default() {
             words += &format!(" --clock {}", self.args.clock.name());
         }
+        if let Some(threads) = self.args.threads {
+            words += &format!(" --threads {threads}");
+        }
         if self.args.real_time {
             words += " --real-time";
         }
         words
+    }
+
+    /// How many threads drive the nodes.
+    fn threads(&self) -> usize {
+        self.args.threads.unwrap_or_else(|| self.args.clock.threads(processors()))
     }
 
     fn frame(&self, cell: &ResolvedCell) -> weir_core::Time {
@@ -274,6 +283,7 @@ impl Maker<'_> {
             free: Vec::new(),
             logged: false,
             real_time: self.args.real_time,
+            threads: self.threads(),
         };
         let live = run::run(e, variant, &settings, self.interrupt, |_| ())?;
         let mut attempt = Attempt {

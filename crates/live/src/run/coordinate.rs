@@ -1,7 +1,7 @@
 //! When a live run begins and ends, agreed between the threads of its nodes.
 
 use super::Settings;
-use crate::clock::{ClockKind, SharedClock};
+use crate::clock::SharedClock;
 use crate::socket::real_time_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -48,10 +48,6 @@ pub(super) struct Board {
 
 /// Real time from the moment all are ready to the beginning of scenario time.
 const START: u64 = 20_000_000;
-/// A waiting clock is ahead of a thread by this part of what a frame may be late. A larger part is
-/// faster: with a quarter, an idle machine keeps about twice the speed. But then a race that
-/// nanoseconds decide ends otherwise more often than in the simulation.
-const SLACK: u64 = 32;
 /// A frame that was sent so long ago, in real time, and has not arrived will not, if every node has
 /// looked at its ports so often since then.
 const LOST: u64 = 2_000_000_000;
@@ -66,6 +62,9 @@ const FLOOD: Duration = Duration::from_millis(200);
 const BETWEEN: Duration = Duration::from_millis(2);
 /// So long after it was found that there is nothing left to do the run ends, in real time.
 const GRACE: u64 = 5_000_000;
+/// Or after so many times the time by which a waiting clock is ahead of a thread, if that is
+/// earlier.
+const FEW: u64 = 4;
 
 impl Seat {
     fn new(node: NodeId, ports: usize) -> Self {
@@ -130,12 +129,8 @@ impl Board {
             }
             std::thread::sleep(BETWEEN);
         }
-        let slack = match settings.clock {
-            ClockKind::Waiting => Some(settings.bound / SLACK),
-            ClockKind::Free => None,
-        };
         let origin = real_time_ns() + START;
-        let clock = || SharedClock::new(origin, settings.dilation, slack, threads);
+        let clock = || SharedClock::new(origin, settings.dilation, settings.slack(), threads);
         Some(self.clock.get_or_init(clock))
     }
 
@@ -214,6 +209,9 @@ impl Board {
         if stop < weir_sim::HORIZON {
             self.finish_at(stop, Finish::TimeLimit);
         }
+        // a clock that waits may take long for little
+        let few = settings.slack().map_or(Time::NEVER, |slack| slack * FEW);
+        let grace = settings.dilation.scenario(GRACE).min(few);
         let mut idle = false;
         let idles = settings.free.is_empty();
         let mut last = Move::new(self, Time::ZERO);
@@ -221,7 +219,7 @@ impl Board {
             std::thread::sleep(BETWEEN);
             let real = real_time_ns();
             let now = clock.now(real);
-            let soon = now.saturating_add(settings.dilation.scenario(GRACE));
+            let soon = now.saturating_add(grace);
             if self.failed.load(Ordering::Acquire) || interrupt.load(Ordering::Relaxed) {
                 return self.finish_at(soon.min(stop), Finish::Interrupted);
             }

@@ -3,6 +3,7 @@
 
 use super::Settings;
 use super::coordinate::{Board, Seat};
+use super::incoming::Incoming;
 use crate::clock::{ClockKind, Reading, SharedClock};
 use crate::lab::Lab;
 use crate::lateness::PortTimes;
@@ -10,7 +11,7 @@ use crate::log::Lines;
 use crate::machine::prepare;
 use crate::shell::{Counts, Outgoing, Plan, Shell};
 use crate::socket::{self, Sent, Sockets, real_time_ns};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use weir_core::{NodeId, PortId, Time};
 use weir_net::Topology;
 use weir_scenario::Experiment;
@@ -37,6 +38,8 @@ pub(super) struct Done {
     pub(super) unsent: Vec<(PortId, Outgoing)>,
     /// Frames that the kernel dropped.
     pub(super) dropped: u64,
+    /// Frames that had not come long after they were sent.
+    pub(super) overdue: u64,
     /// How often an interface came back.
     pub(super) returned: u64,
     /// Whether its thread ran before all others.
@@ -70,8 +73,8 @@ const LEFT: usize = 1 << 13;
 const LONGEST_SLEEP: u64 = 2_000_000;
 /// A thread does not sleep for less: it would wake up late. In nanoseconds.
 const AWAKE: u64 = 200_000;
-/// The kernel has a frame for so long at most, in nanoseconds: then it is lost.
-const IN_KERNEL: u64 = 100_000_000;
+/// A frame that has not come so long after it was sent, in nanoseconds, is taken to be lost.
+const OVERDUE: u64 = 100_000_000;
 /// A thread that runs before all others leaves its processor to them for so long ...
 const BREATH: u64 = 30_000;
 /// ... after so long without a sleep. The kernel would stop it for far longer otherwise.
@@ -104,12 +107,6 @@ struct Driven<'n, 's, 'a> {
     incoming: Vec<Option<Incoming<'n>>>,
     /// It has handled everything before the end of the run.
     ended: bool,
-}
-
-/// Frames from a neighbour.
-struct Incoming<'n> {
-    sent: &'n AtomicU64,
-    received: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -161,24 +158,23 @@ impl Worker<'_> {
     fn incoming(&self, node: NodeId) -> Vec<Option<Incoming<'_>>> {
         let of = |end: &weir_net::PortEnd| {
             let seat = self.board.seats.iter().find(|seat| seat.node == end.peer)?;
-            Some(Incoming { sent: &seat.sent_by_port[end.peer_port.index()], received: 0 })
+            Some(Incoming::new(&seat.sent_by_port[end.peer_port.index()]))
         };
         self.e.topology.ports(node).iter().map(of).collect()
     }
 }
 
-impl Driven<'_, '_, '_> {
-    /// Whether the kernel still has a frame that a neighbour has sent.
-    fn awaits(&self) -> bool {
-        let mut incoming = self.incoming.iter().flatten();
-        incoming.any(|from| from.received < from.sent.load(Ordering::Acquire))
-    }
-
-    /// What has not come so far will not.
-    fn give_up(&mut self) {
-        for from in self.incoming.iter_mut().flatten() {
-            from.received = from.received.max(from.sent.load(Ordering::Acquire));
-        }
+impl<'n, 's, 'a> Driven<'n, 's, 'a> {
+    /// Where frames are on their way from neighbours. What was sent to an interface that is away is
+    /// lost.
+    fn awaited<'d>(&'d mut self) -> impl Iterator<Item = &'d mut Incoming<'n>>
+    where
+        's: 'd,
+        'a: 'd,
+    {
+        let open = |port| self.sockets.is_open(PortId::from_index(port));
+        let ports = self.incoming.iter_mut().enumerate();
+        ports.filter_map(move |(port, from)| from.as_mut().filter(|f| f.awaits() && open(port)))
     }
 
     fn done(mut self, real_time: bool) -> Done {
@@ -190,6 +186,7 @@ impl Driven<'_, '_, '_> {
             counts: std::mem::take(&mut self.shell.counts),
             log: self.shell.log.take(),
             dropped: self.sockets.dropped,
+            overdue: self.incoming.iter().flatten().map(Incoming::lost).sum(),
             returned: self.sockets.returned,
             real_time,
         }
@@ -261,8 +258,8 @@ impl Timed<'_, '_> {
     }
 
     /// Lets all nodes do what is due: first what leaves now, then what is done with what comes in,
-    /// so that no node has run beyond a frame of a neighbour on the same thread. Whether more may
-    /// have arrived.
+    /// so that no node has run beyond a frame of a neighbour on the same thread that was due when
+    /// the round began. Whether more may have arrived.
     fn round(&self, nodes: &mut [Driven<'_, '_, '_>], reading: &Reading, real: u64) -> bool {
         let board = self.worker.board;
         let end = board.end();
@@ -284,6 +281,8 @@ impl Timed<'_, '_> {
                 // in the namespace of the node; if that is gone, so is the interface
                 let _ = self.worker.lab.enter(node.shell.node());
                 node.sockets.reopen(real);
+                // what was sent while it was away
+                node.awaited().for_each(Incoming::give_up);
             }
         }
         more
@@ -296,7 +295,7 @@ impl Timed<'_, '_> {
             // the clock may have stood still since the reading
             let at = reading.scenario(frame.at).min(self.clock.now(real_time_ns()));
             if let Some(from) = &mut node.incoming[frame.port.index()] {
-                from.received += 1;
+                from.came();
             }
             node.shell.receive(frame.port, at, frame.bytes, frame.vlan);
         }
@@ -307,12 +306,17 @@ impl Timed<'_, '_> {
     /// waits, nobody runs beyond a frame that is on its way.
     fn take_all_sent(&self, node: &mut Driven<'_, '_, '_>, reading: &Reading) {
         let began = real_time_ns();
-        while node.awaits() {
-            if real_time_ns() > began + IN_KERNEL {
-                // it is lost, which the report finds by its own count
-                return node.give_up();
+        while node.awaited().next().is_some() && !self.worker.board.failed.load(Ordering::Acquire) {
+            // the time is read before the sockets: this thread may not have run for long
+            let waited = real_time_ns().saturating_sub(began);
+            if self.take(node, reading, AT_ONCE) {
+                continue;
             }
-            if !self.take(node, reading, AT_ONCE) {
+            if waited > OVERDUE {
+                node.awaited().for_each(Incoming::give_up);
+            } else if self.breathes && waited > BREATHLESS {
+                socket::sleep(BREATH);
+            } else {
                 std::thread::yield_now();
             }
         }
@@ -324,17 +328,20 @@ impl Timed<'_, '_> {
 
     fn send(&self, node: &mut Driven<'_, '_, '_>, now: Time) {
         while let Some((port, out)) = node.shell.transmit(now) {
+            // counted first: who sees that time goes on sees that the frame is on its way
+            let count = &node.seat.sent_by_port[port.index()];
+            count.fetch_add(1, Ordering::AcqRel);
             let sent = node.sockets.send(port, out.control, &out.bytes);
             let late = self.clock.now(real_time_ns()).saturating_sub(out.due);
             let times = &mut node.shell.times[port.index()];
             times.late.add(late);
             times.too_late += u64::from(late > self.worker.settings.bound);
             match sent {
-                Sent::After(tries) => {
-                    times.retried += u64::from(tries > 0);
-                    node.seat.sent_by_port[port.index()].fetch_add(1, Ordering::AcqRel);
+                Sent::After(tries) => times.retried += u64::from(tries > 0),
+                Sent::Never => {
+                    times.unsent += 1;
+                    count.fetch_sub(1, Ordering::AcqRel);
                 }
-                Sent::Never => times.unsent += 1,
             }
         }
     }

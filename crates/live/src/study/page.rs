@@ -1,7 +1,7 @@
 //! A study as a page of Markdown.
 
 use super::{Attempt, Bound, Cell, Late, Study, WITHIN};
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, SLACK};
 use crate::compare::SideBySide;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,19 +37,20 @@ pub fn page(study: &Study, files: &str) -> String {
         Bound::Of(time) => format::time(time),
     };
     let clock = match study.clock {
-        ClockKind::Waiting => {
-            "the scenario's clock waits for a thread that is later than a 32nd part of the bound: \
-             runs take longer instead, as \"with waiting\" says"
-        }
-        ClockKind::Free => "the scenario's clock goes on when a thread is late",
+        ClockKind::Waiting => format!(
+            "the scenario's clock waits for a thread that is behind by a {SLACK}nd part of the \
+             bound: runs take longer instead, as \"kept\" says"
+        ),
+        ClockKind::Free => "the scenario's clock goes on when a thread is late".to_owned(),
     };
     let (wanted, most) = study.wanted;
     let _ = write!(
         out,
         "- bound of lateness: {bound} of scenario time; of each dilation {wanted} runs were to \
-         keep it, {most} were made at most\n- {clock}\n\nAgain: `{}`. All runs: \
+         keep it, {most} were made at most\n- {}; {clock}\n\nAgain: `{}`. All runs: \
          [{files}-runs.csv]({files}-runs.csv); all flows: \
          [{files}-flows.csv]({files}-flows.csv).\n\n",
+        format::plural(study.threads as u64, "thread"),
         study.command
     );
     out.push_str(&beside(study));
@@ -141,7 +142,7 @@ fn differences(study: &Study) -> String {
         &[
             "",
             "dilation",
-            "with waiting, median",
+            "kept, median",
             "valid runs",
             "flows: median",
             "90 %",

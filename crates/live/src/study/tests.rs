@@ -51,6 +51,7 @@ fn study() -> Study {
         changed: String::new(),
         command: "weir live study X-TB".into(),
         machine: vec!["Linux".into()],
+        threads: 1,
         clock: ClockKind::Waiting,
         bound: Bound::Frame(Time::from_ns(80)),
         dilations: vec![1000, 500],
