@@ -79,8 +79,8 @@ pub(crate) struct Run {
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]
     pub real_time: bool,
-    /// How many threads drive the nodes; default: half as many as processors, or as many with a free
-    /// clock
+    /// How many threads drive the nodes; default: half as many as processors, or as many with a
+    /// free clock
     #[arg(long, value_name = "N", value_parser = whole)]
     pub threads: Option<usize>,
     /// Record what each node is given and answers
@@ -131,8 +131,8 @@ pub(crate) struct Study {
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]
     pub real_time: bool,
-    /// How many threads drive the nodes; default: half as many as processors, or as many with a free
-    /// clock
+    /// How many threads drive the nodes; default: half as many as processors, or as many with a
+    /// free clock
     #[arg(long, value_name = "N", value_parser = whole)]
     pub threads: Option<usize>,
     /// Directory to write to
