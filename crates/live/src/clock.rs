@@ -16,6 +16,9 @@ words! {
 }
 
 impl ClockKind {
+    /// Unless another one is asked for.
+    pub const DEFAULT: Self = Self::Waiting;
+
     /// How many threads drive the nodes of a run on a machine with so many processors, unless a
     /// number is asked for. A waiting clock stands still whenever one of them does not run: with
     /// half of the processors, other programs have the others.
@@ -24,12 +27,6 @@ impl ClockKind {
             Self::Waiting => (processors / 2).max(1),
             Self::Free => processors,
         }
-    }
-}
-
-impl Default for ClockKind {
-    fn default() -> Self {
-        Self::Waiting
     }
 }
 

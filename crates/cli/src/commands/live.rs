@@ -126,7 +126,7 @@ pub(crate) struct Study {
     pub bound: Option<Time>,
     /// What the scenario's clock does when a thread of the run is late
     #[arg(long, value_name = "CLOCK", value_parser = words::one_of(ClockKind::ALL))]
-    #[arg(default_value = ClockKind::default().name())]
+    #[arg(default_value = ClockKind::DEFAULT.name())]
     pub clock: ClockKind,
     /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
     #[arg(long)]

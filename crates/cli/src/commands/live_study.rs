@@ -208,7 +208,7 @@ impl Maker<'_> {
         if let Some(bound) = self.args.bound {
             words += &format!(" --bound {}", format::time(bound).replace(' ', ""));
         }
-        if self.args.clock != ClockKind::default() {
+        if self.args.clock != ClockKind::DEFAULT {
             words += &format!(" --clock {}", self.args.clock.name());
         }
         if let Some(threads) = self.args.threads {
