@@ -124,7 +124,7 @@ for (const url of pairs) {
       await panel(page).locator(".sufferers .victim").first().innerText(),
       /^F0 h0 → h8/,
     );
-    assert.match(await page.locator("#status").innerText(), /root P_d of Sc/);
+    await page.locator("#status", { hasText: "root P_d of Sc" }).waitFor();
     await finish();
   });
 
@@ -217,7 +217,8 @@ test("the page begins with what happened, and each sentence leads to its moment"
   assert.equal(await page.locator("#legend [data-mark=root]").isVisible(), true);
   await story.nth(2).locator("button").click();
   assert.equal(await timeOf(page), 32e6);
-  assert.match(await page.locator("#status").innerText(), /the pause of Sa → Sb, root P_d of Sc/);
+  // the line follows with a delay
+  await page.locator("#status", { hasText: "the pause of Sa → Sb, root P_d of Sc" }).waitFor();
   await finish();
 });
 
