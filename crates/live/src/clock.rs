@@ -32,8 +32,8 @@ impl ClockKind {
 
 /// A waiting clock is ahead of a thread by this part of what a frame may be late. A larger part is
 /// faster. But a race that nanoseconds decide ends otherwise than in the simulation more often
-/// then. Chosen with results of FS-TB in view: with 75 ns of slack FlowSail held other flows in four
-/// of four runs, with 20 ns and less in none.
+/// then. Chosen with results of FS-TB in view: with 75 ns of slack FlowSail held other flows in
+/// four of four runs, with 20 ns and less in none.
 pub const SLACK: u64 = 32;
 
 /// How many nanoseconds of real time one nanosecond of scenario time takes: with 1000, a link of
