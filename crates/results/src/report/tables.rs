@@ -6,7 +6,7 @@ use crate::comparison::Comparison;
 use crate::findings::{Distribution, PortKind};
 use crate::run::Run;
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use weir_core::percentile::{P50, P95, P99};
 use weir_core::{Bytes, NodeId, PortId, Priority, Time};
@@ -199,7 +199,7 @@ fn pairs<N: Display>(pairs: impl Iterator<Item = (N, u64)>, between: char) -> St
     let mut text = String::new();
     for (name, n) in pairs {
         let blank = if text.is_empty() { "" } else { " " };
-        text += &format!("{blank}{name}{between}{n}");
+        write!(text, "{blank}{name}{between}{n}").expect("a string takes everything");
     }
     text
 }

@@ -49,10 +49,20 @@ impl QueueStats {
     /// The distribution: (upper edge in bytes, picoseconds spent in the bin), ascending, without
     /// bins in which no time was spent.
     pub fn distribution(&self) -> impl Iterator<Item = (Bytes, u64)> {
-        let others = self.bins.iter().skip(1).copied();
-        let bins = [self.time.as_ps() - others.clone().sum::<u64>()].into_iter().chain(others);
-        let spent = bins.enumerate().filter(|(_, time)| *time > 0);
-        spent.map(|(bin, time)| (Bytes::new(upper_edge(bin)).min(self.max), time))
+        self.spent().map(|(bin, time)| (self.edge(bin), time))
+    }
+
+    /// Bins in which time was spent, ascending, with that time.
+    fn spent(&self) -> impl Iterator<Item = (usize, u64)> {
+        let others = self.bins.get(1..).unwrap_or_default();
+        let empty = self.time.as_ps() - others.iter().sum::<u64>();
+        let bins = [empty].into_iter().chain(others.iter().copied());
+        bins.enumerate().filter(|(_, time)| *time > 0)
+    }
+
+    /// The upper edge of a bin; none is beyond the longest.
+    fn edge(&self, bin: usize) -> Bytes {
+        Bytes::new(upper_edge(bin)).min(self.max)
     }
 
     /// The mean by the upper edges of the bins; at most 3.2 % above the true value.
@@ -64,8 +74,9 @@ impl QueueStats {
 
     /// Length not exceeded during a share of the time; within 3.2 % above the true value.
     pub fn percentile(&self, share: Percentile) -> Bytes {
-        let lasted = self.distribution().map(|(edge, time)| (edge, u128::from(time)));
-        share.over_time(u128::from(self.time.as_ps()), lasted).unwrap_or(Bytes::ZERO)
+        let lasted = self.spent().map(|(bin, time)| (bin, u128::from(time)));
+        let bin = share.over_time(u128::from(self.time.as_ps()), lasted);
+        bin.map_or(Bytes::ZERO, |bin| self.edge(bin))
     }
 }
 
