@@ -2,6 +2,7 @@
 
 use super::flow_sizes::FlowSizes;
 use super::select::{Scope, Selector, same_value};
+use std::collections::BTreeMap;
 use weir_results::metrics::{Family, Figures};
 use weir_results::sheet::Sheet;
 use weir_results::starts::Starts;
@@ -28,6 +29,9 @@ pub struct Cell {
 struct RunRow {
     cell: usize,
     seed: u64,
+    /// What names it among all runs: the same settings have the same name; empty if only its
+    /// numbers were published.
+    run: String,
     result: Result<Content, String>,
     /// How its flows fared by when they started, in batches.
     starts: Option<Starts>,
@@ -107,7 +111,8 @@ impl Tables {
                 tables.invalid += usize::from(record.status == Status::Invalid);
             }
             let starts = record.and_then(|r| r.starts.as_ref()).map(|s| s.merged(BATCH));
-            tables.rows.push(RunRow { cell: run.cell, seed: run.seed, result, starts });
+            let (cell, seed, run) = (run.cell, run.seed, run.id.clone());
+            tables.rows.push(RunRow { cell, seed, run, result, starts });
         }
         tables
     }
@@ -263,10 +268,24 @@ impl Tables {
                 tables.cells.len() - 1
             });
             let result = Ok(Content::Published(digest, numbers));
-            tables.rows.push(RunRow { cell, seed, result, starts: None });
+            let run = String::new();
+            tables.rows.push(RunRow { cell, seed, run, result, starts: None });
         }
         tables.variants = in_order(tables.cells.iter().map(|(variant, _)| variant.as_str()));
         tables
+    }
+
+    /// Whether two variants are the same runs under two names, wherever both have some.
+    pub(super) fn are_same_runs(&self, one: &str, other: &str) -> bool {
+        let of = |variant: &str| -> BTreeMap<(&[String], u64), &str> {
+            let own = self.rows.iter().filter(|row| self.cells[row.cell].0 == variant);
+            let at = |row: &RunRow| (self.cells[row.cell].1.as_slice(), row.seed);
+            own.map(|row| (at(row), row.run.as_str())).collect()
+        };
+        let (one, other) = (of(one), of(other));
+        let common = one.iter().filter_map(|(at, run)| Some((run, other.get(at)?)));
+        let mut common = common.peekable();
+        common.peek().is_some() && common.all(|(a, b)| !a.is_empty() && a == b)
     }
 }
 
@@ -341,9 +360,32 @@ impl Tables {
                 let figures = Box::new(Figures::by_hand(metric, (*x).into()));
                 let result = Ok(Content::Figures(figures));
                 let seed = seed as u64 + 1;
-                tables.rows.push(RunRow { cell, seed, result, starts: None });
+                let run = format!("{cell}, {seed}");
+                tables.rows.push(RunRow { cell, seed, run, result, starts: None });
             }
         }
         tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_with_the_same_settings_are_the_same_runs() {
+        let two: &[f64] = &[1.0, 2.0];
+        let cells = ["A", "B", "C"].map(|v| (v, &["60"][..], two));
+        let mut tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
+        assert!(!tables.are_same_runs("A", "B"), "the same numbers are not the same runs");
+        // B is A under another name; C shares one of two runs with it
+        for (row, name) in [(0, "x"), (1, "y"), (2, "x"), (3, "y"), (4, "x"), (5, "z")] {
+            tables.rows[row].run = name.into();
+        }
+        let same = |other| tables.are_same_runs("A", other);
+        assert_eq!([same("B"), same("C"), same("D")], [true, false, false]);
+        // of published numbers nobody knows which run they are of
+        tables.rows.iter_mut().for_each(|row| row.run.clear());
+        assert!(!tables.are_same_runs("A", "B"));
     }
 }

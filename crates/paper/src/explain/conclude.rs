@@ -14,10 +14,10 @@ pub fn found(study: &Study<'_>, tried: &[Combination]) -> Result<Found, SweepErr
     let shelf = study.collect(Phase::Search)?;
     let mut claims = scorables(study);
     let mut scored = score(study, &claims, &shelf, Phase::Search, tried);
-    let left_out = leave_out(&mut claims, &mut scored);
+    let unscored = leave_out(&mut claims, &mut scored);
     let answer = Answer::new(study.explanation, &scored, claims.len());
     let effects = effects(study.explanation, &scored, claims.len());
-    Ok(Found { claims, left_out, scored, runs: shelf.runs, answer, effects })
+    Ok(Found { claims, unscored, scored, runs: shelf.runs, answer, effects })
 }
 
 /// What is to be tried next; empty when the search has ended.

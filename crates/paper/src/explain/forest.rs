@@ -210,7 +210,7 @@ mod tests {
     use crate::Paper;
     use crate::explain::answer::Answer;
     use crate::explain::effects::effects;
-    use crate::explain::score::{Scored, scorables};
+    use crate::explain::score::{Scored, Unscored, scorables};
     use crate::judge::Response;
     use std::path::{Path, PathBuf};
 
@@ -238,10 +238,10 @@ mod tests {
         for quantities in [explanation.quantities.clone(), Vec::new()] {
             let explanation = crate::Explanation { quantities, ..explanation.clone() };
             let study = Study { explanation: &explanation, ..study.clone() };
-            let (left_out, runs) = (Vec::new(), (1, 1));
+            let (unscored, runs) = (Unscored::default(), (1, 1));
             let (claims, scored, answer) = (claims.clone(), scored.clone(), answer.clone());
             let effects = effects.clone();
-            let found = Found { claims, left_out, scored, runs, answer, effects };
+            let found = Found { claims, unscored, scored, runs, answer, effects };
             assert_eq!(scene(&study, &found).clashes(), []);
         }
     }

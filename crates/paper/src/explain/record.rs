@@ -5,7 +5,7 @@
 use super::POST_HOC;
 use super::answer::Answer;
 use super::effects::{self, Effect, Term};
-use super::score::{Scorable, Scored, scorables};
+use super::score::{Scorable, Scored, Unscored, scorables};
 use super::search::{Phase, Study, directory};
 use crate::claim::{Claim, Rule};
 use crate::claim_rules::{percent, shown};
@@ -52,6 +52,9 @@ pub struct Record {
     pub claims: Vec<String>,
     /// Claims that a quick run leaves out.
     pub left_out: Vec<String>,
+    /// Claims that compare runs with themselves under a combination.
+    #[serde(default)]
+    pub same_runs: Vec<String>,
     /// What was varied.
     pub factors: Vec<FactorShown>,
     /// The claims whose numbers stand in the table.
@@ -147,8 +150,8 @@ pub struct Confirmation {
 pub struct Found {
     /// The claims that could be judged.
     pub claims: Vec<Scorable>,
-    /// Those that a quick run leaves out.
-    pub left_out: Vec<String>,
+    /// Those that were not.
+    pub unscored: Unscored,
     /// What came out under each combination.
     pub scored: Vec<Scored>,
     /// How many runs have a result, and how many there are.
@@ -335,7 +338,8 @@ impl Record {
             runs: found.runs.0,
             missing: missing(found.runs) + confirmation.map_or(0, |c| missing(c.runs)),
             claims: found.claims.iter().map(|c| c.name.clone()).collect(),
-            left_out: found.left_out.clone(),
+            left_out: found.unscored.only_in_full.clone(),
+            same_runs: found.unscored.same_runs.clone(),
             factors: explanation.factors.iter().map(factor).collect(),
             quantities: quantities(study),
             best: found.answer.best.iter().map(best).collect(),

@@ -4,6 +4,7 @@ use super::search::{Phase, Study};
 use crate::claim::{Claim, Operand, Rule};
 use crate::explanation::{Combination, Explanation};
 use crate::judge::{Library, Response, judge, response};
+use crate::tables::Tables;
 use crate::verdict::{ClaimOutcome, Verdict};
 use weir_stats::verdict::Judgement;
 
@@ -90,6 +91,23 @@ fn named_as_before(text: &str, before: &Claim, after: &Claim) -> String {
     pairs.fold(text.to_owned(), |text, (a, b)| text.replace(&a.variant, &b.variant))
 }
 
+/// Whether a claim compares runs with themselves: a combination may give two variants the same
+/// settings. That they agree says nothing then.
+fn compares_runs_with_themselves(claim: &Claim, library: &dyn Library) -> bool {
+    let same = |a: &Operand, b: &Operand| {
+        let alike = a.experiment == b.experiment && a.select == b.select && a.variant != b.variant;
+        let runs = |t: &Tables| t.are_same_runs(&a.variant, &b.variant);
+        alike && library.tables(&a.experiment).is_some_and(runs)
+    };
+    let order: &[Operand] = match &claim.rule {
+        Rule::Ordering { order, .. } => order,
+        _ => &[],
+    };
+    let beside = claim.of.iter().flat_map(|of| claim.against.iter().map(move |other| (of, other)));
+    let neighbours = order.windows(2).map(|pair| (&pair[0], &pair[1]));
+    beside.chain(neighbours).any(|(a, b)| same(a, b))
+}
+
 /// Judges all claims under all combinations.
 pub fn score(
     study: &Study<'_>,
@@ -107,6 +125,9 @@ pub fn score(
             let mut verdict = judge(s.index, &claim, library, mode).remove(0);
             verdict.measured = named_as_before(&verdict.measured, &s.claim, &claim);
             verdict.why = named_as_before(&verdict.why, &s.claim, &claim);
+            if compares_runs_with_themselves(&claim, library) {
+                verdict.outcome = ClaimOutcome::LeftOut(SAME_RUNS.to_owned());
+            }
             verdicts.push(verdict);
             responses.push(response(&claim, library, mode));
         }
@@ -115,19 +136,36 @@ pub fn score(
     all
 }
 
-/// Leaves out claims that no combination gives a verdict on: a quick run leaves out what they look
-/// at. Returns their names.
-pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Vec<String> {
-    let judged = |i: usize| {
-        let mut all = scored.iter().map(|s| &s.verdicts[i].outcome);
-        all.any(|o| !matches!(o, ClaimOutcome::LeftOut(_)))
+/// Why a claim is left out that compares runs with themselves.
+const SAME_RUNS: &str = "under a combination it compares runs with themselves";
+
+/// Claims that are not scored, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unscored {
+    /// A quick run leaves out what they look at.
+    pub only_in_full: Vec<String>,
+    /// Some combination gives the variants that they compare the same settings.
+    pub same_runs: Vec<String>,
+}
+
+/// Leaves out claims that some combination gives no verdict on: all combinations are scored by the
+/// same claims.
+pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Unscored {
+    let why = |i: usize| {
+        scored.iter().find_map(|s| match &s.verdicts[i].outcome {
+            ClaimOutcome::LeftOut(why) => Some(why == SAME_RUNS),
+            _ => None,
+        })
     };
-    let stays: Vec<bool> = (0..claims.len()).map(judged).collect();
-    let out = claims.iter().zip(&stays).filter(|(_, stays)| !**stays);
-    let names = out.map(|(c, _)| c.name.clone()).collect();
+    let reasons: Vec<Option<bool>> = (0..claims.len()).map(why).collect();
+    let names = |same: bool| {
+        let out = claims.iter().zip(&reasons).filter(|(_, reason)| **reason == Some(same));
+        out.map(|(c, _)| c.name.clone()).collect()
+    };
+    let unscored = Unscored { only_in_full: names(false), same_runs: names(true) };
     let keep = |i: &mut usize| {
         *i += 1;
-        stays[*i - 1]
+        reasons[*i - 1].is_none()
     };
     let mut at = 0;
     claims.retain(|_| keep(&mut at));
@@ -136,5 +174,48 @@ pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Vec<Strin
         s.verdicts.retain(|_| keep(&mut at));
         s.responses.retain(|_| keep(&mut other));
     }
-    names
+    unscored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Paper;
+    use std::path::Path;
+    use weir_stats::verdict::Judgement::Reproduced;
+
+    fn example() -> Paper {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper");
+        Paper::load(&directory).expect("the example")
+    }
+
+    fn verdict(left_out: Option<&str>) -> Verdict {
+        let outcome = match left_out {
+            Some(why) => ClaimOutcome::LeftOut(why.into()),
+            None => ClaimOutcome::Judged(Reproduced),
+        };
+        Verdict { outcome, ..Verdict::default() }
+    }
+
+    /// The second claim compares runs with themselves under the second combination only; the third
+    /// looks at what a quick run leaves out.
+    #[test]
+    fn all_combinations_are_scored_by_the_same_claims() {
+        let claim = example().claims.remove(0);
+        let scorable = |name: &str| Scorable { index: 0, name: name.into(), claim: claim.clone() };
+        let mut claims: Vec<Scorable> = ["a", "b", "c"].map(scorable).into();
+        let one = |b: Option<&str>| Scored {
+            combination: Combination(vec![0]),
+            verdicts: vec![verdict(None), verdict(b), verdict(Some("only in full"))],
+            responses: vec![None; 3],
+        };
+        let mut scored = [one(None), one(Some(SAME_RUNS))];
+        let unscored = leave_out(&mut claims, &mut scored);
+        assert_eq!(
+            (unscored.only_in_full, unscored.same_runs),
+            (vec!["c".into()], vec!["b".into()])
+        );
+        assert_eq!(claims.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert!(scored.iter().all(|s| s.verdicts.len() == 1 && s.held() == 1));
+    }
 }

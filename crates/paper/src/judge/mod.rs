@@ -54,7 +54,8 @@ pub fn judge(index: usize, claim: &Claim, library: &dyn Library, mode: Mode) -> 
         let mut verdict = Verdict {
             claim: index,
             reading: if several { claim.label(&of[0]) } else { String::new() },
-            primary: claim.primary && !of.iter().any(|o| o.other_reading),
+            // of several readings in one claim those of other variants are not primary
+            primary: claim.primary && !(several && of[0].other_reading),
             paper: claim.paper(),
             rule: claim.rule_words(),
             ..Verdict::default()

@@ -322,6 +322,12 @@ fn show(record: &Record, terminal: &Terminal) -> anyhow::Result<()> {
         let claims = format::plural(record.left_out.len() as u64, "claim");
         lines(&format!("{claims} only in full: {}", record.left_out.join(", ")), "    ", terminal)?;
     }
+    if !record.same_runs.is_empty() {
+        let claims = format::plural(record.same_runs.len() as u64, "claim");
+        let names = record.same_runs.join(", ");
+        let why = "not scored, as a combination makes what they compare the same runs";
+        lines(&format!("{claims} {why}: {names}"), "    ", terminal)?;
+    }
     if let Some(c) = &record.confirmed {
         let seeds = format::plural(c.seeds as u64, "fresh seed");
         print("")?;
