@@ -10,7 +10,7 @@ use super::run::Collected;
 use super::select::Selector;
 use super::setting::Setting;
 use super::tables::Cell;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, shown};
 use super::{Mode, Paper};
 use std::path::{Path, PathBuf};
 use weir_core::format;
@@ -283,10 +283,7 @@ fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> Clai
     let discussed = c.paper.discussed(index).filter(|_| setting.mode == Mode::Full);
     let finding = |v: &Verdict| Finding {
         variant: v.reading.clone(),
-        measured: match v.outcome.why() {
-            "" => v.measured.clone(),
-            why => why.to_owned(),
-        },
+        measured: shown(&v.outcome, &v.measured),
         outcome: v.outcome.clone(),
         words: v.words(),
         rows: row_files(c, claim),

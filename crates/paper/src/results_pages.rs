@@ -266,10 +266,7 @@ fn claims(p: &Published, paper: &Paper, values: Option<&str>) -> String {
                 0 => format!("{} | {says} | {}", plain(&v.place), plain(&v.stated)),
                 _ => " | | ".to_owned(),
             };
-            let measured = match v.outcome.why() {
-                "" => plain(&v.measured),
-                why => plain(why),
-            };
+            let measured = plain(&verdict::shown(&v.outcome, &v.measured));
             // the numbers that decide it, one per run; `verdicts.csv` names the rows
             let measured = match values.filter(|_| v.outcome.judgement().is_some()) {
                 Some(file) => format!("{measured} ([rows]({file}))"),

@@ -196,6 +196,16 @@ impl Verdict {
     }
 }
 
+/// What stands where a page shows what came out: the numbers, or why there are none. Numbers that
+/// are not judged, because they are of no steady state, are shown with the reason.
+pub(super) fn shown(outcome: &ClaimOutcome, measured: &str) -> String {
+    match (outcome.why(), measured) {
+        ("", measured) => measured.to_owned(),
+        (why, "") => why.to_owned(),
+        (why, measured) => format!("{measured}; not judged: {why}"),
+    }
+}
+
 /// An outcome with what is known about it.
 pub(super) fn words(outcome: &ClaimOutcome, why: &str, needed: Option<usize>) -> String {
     let name = outcome.name();
@@ -227,6 +237,18 @@ mod tests {
             assert_eq!(read, Some(outcome));
         }
         assert_eq!(ClaimOutcome::named("perhaps", "", String::new()), None);
+    }
+
+    #[test]
+    fn numbers_of_no_steady_state_are_shown_with_the_reason() {
+        let all = ["", "overloaded: more and more flows"].map(|why| match why {
+            "" => ClaimOutcome::Judged(Judgement::Reproduced),
+            why => ClaimOutcome::NotMeasured(why.into()),
+        });
+        assert_eq!(shown(&all[0], "5 % less"), "5 % less");
+        assert_eq!(shown(&all[1], ""), "overloaded: more and more flows");
+        let both = "5 % less; not judged: overloaded: more and more flows";
+        assert_eq!(shown(&all[1], "5 % less"), both);
     }
 
     #[test]

@@ -88,11 +88,14 @@ fn look_at_window(verdict: &mut Verdict, found: steady::Found, mode: Mode) {
         let said = format!("; at least: up to {share:.1} % of the flows of a run did not finish");
         verdict.measured.push_str(&said);
     }
-    let not_stationary =
-        found.window.fails().then(|| format!("{}: {}", found.window.name(), found.why));
-    if let Some(why) = not_stationary.or(found.no_percentile)
-        && mode == Mode::Full
-    {
+    if mode == Mode::Quick {
+        return;
+    }
+    if found.no_percentile.is_some() {
+        verdict.measured = String::new();
+    }
+    let window = found.window.fails().then(|| format!("{}: {}", found.window.name(), found.why));
+    if let Some(why) = window.or(found.no_percentile) {
         verdict.why = String::new();
         verdict.outcome = ClaimOutcome::NotMeasured(why);
     }
