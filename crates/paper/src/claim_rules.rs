@@ -81,8 +81,14 @@ fn parts(o: &Operand) -> Vec<String> {
     let s = &o.select;
     let parts =
         [("class", &s.class), ("sizes", &s.sizes), ("ports", &s.ports), ("table", &s.table)];
-    let mut of: Vec<String> =
-        parts.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| format!("{k} {v}")).collect();
+    let mut of: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(key, value)| match (key, value.as_str()) {
+            (_, "") => None,
+            ("ports", "*") => Some("all switch ports".to_owned()),
+            (key, value) => Some(format!("{key} {value}")),
+        })
+        .collect();
     of.extend(s.at.iter().map(|(name, value)| format!("{name} = {value}")));
     of
 }
