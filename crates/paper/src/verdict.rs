@@ -191,8 +191,15 @@ impl Verdict {
 
     /// The outcome with what is known about it: `same direction, size open`,
     /// `not distinguishable (interval contains 1; 14 seeds would decide)`.
+    /// `not measured: overloaded`.
     pub fn words(&self) -> String {
-        words(&self.outcome, &self.why, self.needed)
+        let words = words(&self.outcome, &self.why, self.needed);
+        match self.outcome {
+            ClaimOutcome::NotMeasured(_) if self.window.fails() => {
+                format!("{words}: {}", self.window.name())
+            }
+            _ => words,
+        }
     }
 }
 

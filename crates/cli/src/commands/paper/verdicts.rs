@@ -62,9 +62,10 @@ fn verdict_table(c: &Collected<'_>, setting: &Setting, terminal: &Terminal) -> S
             table.row(vec![claim.id.clone(), verdicts[0].paper.clone()]);
         }
         for v in verdicts {
-            let measured = match v.outcome {
-                ClaimOutcome::NotMeasured(_) | ClaimOutcome::LeftOut(_) => v.outcome.why(),
-                _ => &v.measured,
+            let measured = match (&v.outcome, v.measured.as_str()) {
+                (ClaimOutcome::LeftOut(why) | ClaimOutcome::NotMeasured(why), "") => why,
+                (ClaimOutcome::LeftOut(why), _) => why,
+                (_, measured) => measured,
             };
             let (name, paper) = match several {
                 true => (format!("  {}", v.reading), String::new()),
