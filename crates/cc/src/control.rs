@@ -210,6 +210,7 @@ pub trait CongestionControl: Debug + Send {
 
     /// The flow leaves by a NIC of this speed from now on (its host has several, and a link
     /// failed). Limits that an algorithm took from the first NIC stay, unless it says otherwise.
+    /// Only `weir-ns3` calls this: in `weir-sim` a flow keeps its NIC.
     fn on_nic(&mut self, line_rate: Rate) {
         let _ = line_rate;
     }

@@ -1,4 +1,4 @@
-//! Which packets a switch marks: RED on the egress queue, decided as a packet leaves.
+//! Which packets a switch marks: RED on the egress queue, decided as a packet leaves or joins it.
 
 use weir_core::{Bytes, Rate};
 
@@ -25,7 +25,7 @@ pub enum Mark {
 }
 
 impl Marking {
-    /// The decision for a packet that leaves `queue` bytes behind.
+    /// The decision for a packet that leaves `queue` bytes behind, or finds them.
     #[inline]
     pub fn decide(&self, queue: u64) -> Mark {
         if queue > self.kmax {

@@ -152,8 +152,9 @@ impl FlowControl for Credits {
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let ControlMessage::Own(own) = m else { return };
-        let &[p, what, total] = own.words.as_slice() else { return };
-        let p = Priority::ALL[p as usize];
+        let words = (own.scheme == INFO.name).then_some(own.words.as_slice());
+        let Some(&[p, what, total]) = words else { return };
+        let Some(&p) = Priority::ALL.get(p as usize) else { return };
         let account = &mut self.accounts[port.index()][p.index()];
         if what == GONE {
             account.returned = total;

@@ -88,7 +88,7 @@ macro_rules! timers {
 
         impl $name {
             /// The timer of a port; `index` tells several of a kind apart.
-            $vis fn key(self, port: weir_core::PortId, index: u32) -> $crate::TimerKey {
+            $vis fn key(self, port: $crate::weir_core::PortId, index: u32) -> $crate::TimerKey {
                 $crate::TimerKey { kind: self as u8, port, index }
             }
 

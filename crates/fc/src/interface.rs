@@ -15,13 +15,14 @@ pub struct PortQueue {
 /// What to do with the head of the queue that is next to be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Transmit it. (A mark cannot be sent: it is swallowed.)
+    /// Transmit it. Never for a mark, which is swallowed or moved: a switch panics.
     Send,
     /// Put it at the tail of another queue of the same port, and choose again.
     Move(QueueId),
     /// Remove it; only for marks.
     Swallow,
-    /// Leave it and hold this queue; the scheme opens it again, or requests a `retry`.
+    /// Leave it, and serve nothing of this queue until the scheme requests a `retry` of the port,
+    /// or a hold of the queue begins or ends. This is no hold: to open the queue has no effect.
     Wait,
 }
 

@@ -53,8 +53,8 @@
 //!
 //! # Writing a scheme
 //!
-//! One file: the state machine, its parameter table and its [`SchemeInfo`]; then one line in
-//! [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
+//! One file: the state machine, its parameter table and its [`SchemeInfo`]; then its `mod` and one
+//! line in [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
 
 // The guide's scheme names this crate as users do, also as a module of it.
 extern crate self as weir_fc;
@@ -92,6 +92,10 @@ pub mod view;
 #[cfg(test)]
 #[path = "../examples/own_scheme.rs"]
 mod door;
+
+// for the macros, which are used in crates that know this one only
+#[doc(hidden)]
+pub use weir_core;
 
 pub use actions::{Action, Actions, HoldState, Target, TimerClass, TimerKey};
 pub use catalogue::{Build, IngressBound, NodeSetup, SchemeInfo, Senders};

@@ -1,7 +1,7 @@
 //! Every stored run of the HPCC ns-3 simulator under the native model, beside the compatible one.
 //!
 //! ```text
-//! cargo run --release -p weir-lab --example ns3_native -- [PREFIX] [OPTION]...
+//! cargo run --release -p weir-results --example ns3_native -- [PREFIX] [OPTION]...
 //! ```
 //!
 //! PREFIX takes the cases whose names begin with it. What a difference is due to shows when it goes

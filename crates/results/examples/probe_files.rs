@@ -1,5 +1,5 @@
 //! A built-in scenario with the probe of the guide "Write your own probe", and all result files:
-//! `cargo run -p weir-lab --example probe_files -- DIRECTORY`
+//! `cargo run -p weir-results --example probe_files -- DIRECTORY`
 
 use std::path::{Path, PathBuf};
 use weir_results::comparison::Comparison;

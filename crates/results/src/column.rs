@@ -298,6 +298,7 @@ impl<W: Write> Sink for Csv<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     proptest! {
@@ -316,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_those_of_the_csv_crate(
-            rows in proptest::collection::vec(proptest::collection::vec("[a, \"\r\n\u{e9}1.]{0,4}", 3), 0..5),
+            rows in vec(vec("[a, \"\r\n\u{e9}1.]{0,4}", 3), 0..5),
             columns in 1..=3usize,
         ) {
             let (mut ours, mut theirs) = (Vec::new(), csv::Writer::from_writer(Vec::new()));

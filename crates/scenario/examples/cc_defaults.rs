@@ -1,7 +1,7 @@
 //! Every congestion control with its defaults on three fabrics: marks, pauses and completion
 //! times, as a table in Markdown.
 //!
-//! `cargo run --release -p weir-lab --example cc_defaults`
+//! `cargo run --release -p weir-scenario --example cc_defaults`
 
 use weir_cc::CcKind;
 use weir_core::format;

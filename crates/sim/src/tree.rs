@@ -32,6 +32,8 @@ pub(crate) struct Tournament {
     root: u64,
     /// The only heat, where there are at most sixteen clocks.
     heat: Option<Box<Heat>>,
+    /// Whether there are clocks in its lower half only, as there are in switches of eight ports.
+    half: bool,
     /// Otherwise the heats of each round, from the clocks to the root: the winner of heat `i` of a
     /// round is at place `i % HEAT` of heat `i / HEAT` of the next one. A single clock needs no
     /// heat.
@@ -74,15 +76,31 @@ impl Heat {
     /// The smallest.
     #[inline(always)]
     fn min(&self) -> u64 {
-        let smaller = |a: f64, b: f64| if a < b { a } else { b };
         let [a, b, c, d, e, f, g, h, rest @ ..] = self.0;
         let [i, j, k, l, m, n, o, p] = rest;
         let (a, b, c, d) = (smaller(a, i), smaller(b, j), smaller(c, k), smaller(d, l));
         let (e, f, g, h) = (smaller(e, m), smaller(f, n), smaller(g, o), smaller(h, p));
-        let (a, b, c, d) = (smaller(a, e), smaller(b, f), smaller(c, g), smaller(d, h));
-        let (a, b) = (smaller(a, c), smaller(b, d));
-        smaller(a, b).to_bits()
+        smallest([a, b, c, d, e, f, g, h])
     }
+
+    /// The smallest of the lower half.
+    #[inline(always)]
+    fn min_of_half(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        smallest([a, b, c, d, e, f, g, h])
+    }
+}
+
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+#[inline(always)]
+fn smallest([a, b, c, d, e, f, g, h]: [f64; HEAT / 2]) -> u64 {
+    let (a, b, c, d) = (smaller(a, e), smaller(b, f), smaller(c, g), smaller(d, h));
+    let (a, b) = (smaller(a, c), smaller(b, d));
+    smaller(a, b).to_bits()
 }
 
 /// The clock of a key.
@@ -160,7 +178,7 @@ impl Tournament {
             rounds.push((0..players).map(|_| Heat::new()).collect());
         }
         let heat = (2..=HEAT).contains(&n).then(|| Box::new(Heat::new()));
-        Self { root: NEVER, heat, rounds: rounds.into() }
+        Self { root: NEVER, heat, half: n <= HEAT / 2, rounds: rounds.into() }
     }
 
     /// Prefetches the clocks.
@@ -216,7 +234,8 @@ impl Tournament {
         let key = time | i as u64;
         match &mut self.heat {
             Some(heat) => {
-                self.root = key.min(heat.min());
+                let best = if self.half { heat.min_of_half() } else { heat.min() };
+                self.root = key.min(best);
                 heat.put(i, key);
                 heat.put(self.root as usize, NEVER);
             }

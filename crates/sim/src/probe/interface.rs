@@ -219,7 +219,8 @@ pub trait Probe: Send {
         let _ = (now, port, target, state);
     }
 
-    /// The switch tells a neighbour to pause or to resume; repeated pauses are left out.
+    /// The switch, or a slow host, tells a neighbour to pause or to resume; repeated pauses are
+    /// left out.
     fn paused(&mut self, now: Time, pause: &PauseSent<'_>) {
         let _ = (now, pause);
     }
@@ -341,7 +342,7 @@ pub struct ControlSeen<'a> {
     pub reason: &'a Reason,
 }
 
-/// A pause or a resume that a switch sends.
+/// A pause or a resume that a switch or a slow host sends.
 pub struct PauseSent<'a> {
     /// The ingress port it concerns; the frame leaves by it.
     pub port: PortId,

@@ -15,7 +15,7 @@
 //! | [`Hears::CONTROL`] | control frames, with what they say and why | nothing |
 //! | [`Hears::DROPPED`] | packets that are lost | always heard |
 //! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
-//! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
+//! | [`Hears::PAUSED`] | pauses and resumes that switches and slow hosts send | always heard |
 //! | [`Hears::FLOWS`] | what flows of a host wait for, and their ends | hosts: two instructions |
 //! | [`Hears::GRID`] | grid points, at which the run as a whole is checked | a test per node |
 //! | [`Probe::due`] | instants of the probe's own | a test per instant |
@@ -25,11 +25,10 @@
 //! Where a probe hears of packets, switches take the plain path
 //! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).
 //!
-//! Beside probes there are **meters**, which count every packet of every run: `length` (bytes
-//! over time), `port` (holds, wire time, counters), `held` (time that flows lost) and `record`
-//! (recordings). They
-//! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
-//! directly.
+//! Beside probes there are **meters**, which count in every run: `length` (bytes over time), `port`
+//! (holds, wire time, counters), `late` (control frames at the end of a run), `held` (time that
+//! flows lost) and `record` (recordings). They stand in the ports themselves, in cache lines that a
+//! packet touches anyway, and are called directly.
 
 pub(crate) mod blame;
 pub(crate) mod capture;

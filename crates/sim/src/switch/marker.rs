@@ -6,7 +6,7 @@ use weir_cc::tcp::EcnMode;
 use weir_core::rng::Stream;
 use weir_core::{Bytes, Packet, packet::flags};
 
-/// Marks packets that leave a long queue behind, as [`Marking`] says.
+/// Marks packets that leave a long queue behind, or find one, as [`Marking`] says.
 pub(crate) struct Marker {
     draws: Stream,
     /// Retransmissions are not ECN-capable (RFC 3168, section 6.1.5).
@@ -25,8 +25,8 @@ impl Marker {
         !(self.spares_resent && packet.has(flags::RESENT))
     }
 
-    /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, at a port
-    /// with these thresholds.
+    /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, or finds them
+    /// there, at a port with these thresholds.
     pub(crate) fn marks(&mut self, marking: Option<&Marking>, left: Bytes) -> bool {
         let Some(marking) = marking else { return false };
         match marking.decide(left.get()) {

@@ -256,8 +256,8 @@ impl Switch {
         }
     }
 
-    /// Handles everything before `until`, in canonical order: at one instant what comes from
-    /// outside, then arrivals, then transmitters, then timers.
+    /// Handles everything before `until`, in canonical order: at one instant scheduled changes,
+    /// then arrivals, then packets that leave the pipeline, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         match self.way {
             Way::Plain => self.run_by::<Plain>(until, env),

@@ -13,8 +13,8 @@ impl Obstacles {
     pub(super) const CONTROL: u8 = 1 << 2;
     /// The scheme inspects heads before they are sent.
     pub(super) const INSPECTED: u8 = 1 << 3;
-    /// More than the memory decides on admission: the link is down, the watchdog has found a
-    /// priority stuck, or the scheme decides.
+    /// More than the ingress and the memory as a whole decides on admission: the link is down, the
+    /// watchdog has found a priority stuck, or the scheme or the memory limits egress queues.
     pub(super) const GUARDED: u8 = 1 << 4;
     /// Queues take turns.
     pub(super) const TURNS: u8 = 1 << 5;

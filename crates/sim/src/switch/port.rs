@@ -54,8 +54,8 @@ impl Queue {
     }
 }
 
-/// One port. What every packet touches comes first, in three cache lines; a packet that passes
-/// bypasses the queues of an idle port touches the first one only.
+/// One port. What every packet touches comes first, in three cache lines; a packet that bypasses
+/// the queues of an idle port touches the first one only.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     pub(crate) tx: Transmitter,
