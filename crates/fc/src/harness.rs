@@ -498,7 +498,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     /// swallows until a packet leaves, the scheme waits, or the queue is empty or held.
     ///
     /// # Panics
-    /// When the scheme moves packets in a circle.
+    /// When the scheme moves packets in a circle, or sends a mark.
     pub fn depart(&mut self, port: PortId, q: QueueId) -> Option<Packet> {
         let (o, qi) = (port.index(), q.index());
         for _ in 0..CIRCLE {
@@ -526,10 +526,10 @@ impl<S: FlowControl + ?Sized> Bench<S> {
                     let p = self.pop(o, qi);
                     assert_eq!(p.kind, PacketKind::Mark, "only marks are swallowed");
                 }
-                Verdict::Send if head.kind == PacketKind::Mark => {
-                    self.pop(o, qi);
+                Verdict::Send => {
+                    assert_ne!(head.kind, PacketKind::Mark, "marks are never sent");
+                    return Some(self.send_head(port, q));
                 }
-                Verdict::Send => return Some(self.send_head(port, q)),
             }
         }
         panic!("port {port} serves its queue {q} forever");
