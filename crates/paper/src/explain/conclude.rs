@@ -50,8 +50,7 @@ pub fn earlier(
     for mode in [Mode::Full, Mode::Quick] {
         let phase = Phase::Confirm(mode);
         let mut all = confirmed(study, phase, combinations)?;
-        let judged = |s: &Scored| s.verdicts.iter().any(|v| v.outcome.judgement().is_some());
-        all.scored.retain(judged);
+        all.scored.retain(Scored::is_judged);
         if !all.scored.is_empty() {
             return Ok(Some(all));
         }

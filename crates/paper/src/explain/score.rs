@@ -37,6 +37,11 @@ pub fn holds(outcome: &ClaimOutcome) -> bool {
 }
 
 impl Scored {
+    /// Whether it was run: some claim has a verdict.
+    pub fn is_judged(&self) -> bool {
+        self.verdicts.iter().any(|v| v.outcome.judgement().is_some())
+    }
+
     /// How many claims hold.
     pub fn held(&self) -> usize {
         self.verdicts.iter().filter(|v| holds(&v.outcome)).count()
@@ -148,11 +153,11 @@ pub struct Unscored {
     pub same_runs: Vec<String>,
 }
 
-/// Leaves out claims that some combination gives no verdict on: all combinations are scored by the
-/// same claims.
+/// Leaves out claims that some combination that was run gives no verdict on: all combinations are
+/// scored by the same claims.
 pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Unscored {
     let why = |i: usize| {
-        scored.iter().find_map(|s| match &s.verdicts[i].outcome {
+        scored.iter().filter(|s| s.is_judged()).find_map(|s| match &s.verdicts[i].outcome {
             ClaimOutcome::LeftOut(why) => Some(why == SAME_RUNS),
             _ => None,
         })
@@ -217,5 +222,19 @@ mod tests {
         );
         assert_eq!(claims.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a"]);
         assert!(scored.iter().all(|s| s.verdicts.len() == 1 && s.held() == 1));
+    }
+
+    #[test]
+    fn a_combination_that_was_not_run_leaves_no_claim_out() {
+        let claim = example().claims.remove(0);
+        let mut claims = vec![Scorable { index: 0, name: "a".into(), claim }];
+        let one = |left_out: Option<&str>| Scored {
+            combination: Combination(vec![0]),
+            verdicts: vec![verdict(left_out)],
+            responses: vec![None],
+        };
+        let mut scored = [one(None), one(Some("there are no runs"))];
+        assert_eq!(leave_out(&mut claims, &mut scored), Unscored::default());
+        assert_eq!(claims.len(), 1);
     }
 }
