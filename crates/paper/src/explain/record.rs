@@ -232,10 +232,14 @@ fn row(study: &Study<'_>, claims: &[Scorable], scored: &Scored, ties: Vec<String
 fn quantities(study: &Study<'_>) -> Vec<QuantityShown> {
     let mut all = scorables(study);
     all.retain(|c| study.explanation.quantities.contains(&c.index));
-    let shown = |c: Scorable| QuantityShown {
-        says: c.claim.says.clone(),
-        paper: c.claim.paper(),
-        claim: c.name,
+    let shown = |c: Scorable| {
+        // of several variants each has a column, which says of which it is
+        let which = c.name.strip_prefix(&c.claim.id).unwrap_or_default();
+        QuantityShown {
+            says: format!("{}{which}", c.claim.says),
+            paper: c.claim.paper(),
+            claim: c.name,
+        }
     };
     all.into_iter().map(shown).collect()
 }
