@@ -105,14 +105,20 @@ pub(crate) fn operand(o: &Operand) -> String {
     with_parts(&o.variant, &parts(o))
 }
 
+impl Rule {
+    /// What an ordering puts in order; nothing of other rules.
+    pub(crate) fn order(&self) -> &[Operand] {
+        match self {
+            Self::Ordering { order, .. } => order,
+            _ => &[],
+        }
+    }
+}
+
 impl Claim {
     /// Everything it looks at in its own experiment and in those that it names.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Operand> {
-        let order: &[Operand] = match &self.rule {
-            Rule::Ordering { order, .. } => order,
-            _ => &[],
-        };
-        self.of.iter().chain(&self.against).chain(order)
+        self.of.iter().chain(&self.against).chain(self.rule.order())
     }
 
     /// What all operands have in common, which is said once.
@@ -144,11 +150,7 @@ impl Claim {
 
     /// What is looked at first.
     fn first(&self) -> Option<&Selector> {
-        let order = match &self.rule {
-            Rule::Ordering { order, .. } => order.first(),
-            _ => None,
-        };
-        self.of.first().or(order).map(|o| &o.select)
+        self.of.first().or(self.rule.order().first()).map(|o| &o.select)
     }
 
     /// The metric that it is about.

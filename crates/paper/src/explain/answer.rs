@@ -95,6 +95,7 @@ mod tests {
         Scored {
             combination: Combination(levels.to_vec()),
             verdicts: (0..5).map(verdict).collect(),
+            same_runs: vec![false; 5],
             responses: vec![None; 5],
         }
     }

@@ -171,7 +171,12 @@ mod tests {
             // what a seed does to all combinations alike cancels
             let numbers = [0.0, 10.0, -7.0].map(|seed| of(&combination.0) + seed).to_vec();
             let response = Response { numbers, log: true, exact: false };
-            Scored { combination, verdicts: Vec::new(), responses: vec![Some(response)] }
+            Scored {
+                combination,
+                verdicts: Vec::new(),
+                same_runs: Vec::new(),
+                responses: vec![Some(response)],
+            }
         };
         combinations.into_iter().map(one).collect()
     }
@@ -226,6 +231,7 @@ mod tests {
         let one = |(levels, numbers): &([usize; 2], [f64; 3])| Scored {
             combination: Combination(levels.to_vec()),
             verdicts: Vec::new(),
+            same_runs: Vec::new(),
             responses: vec![Some(Response { numbers: numbers.to_vec(), log: false, exact: false })],
         };
         let all = effects(&space, &cells.iter().map(one).collect::<Vec<_>>(), 1);

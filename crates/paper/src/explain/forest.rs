@@ -169,6 +169,26 @@ fn axis(effects: &[&Effect]) -> (Axis, f64) {
     (Axis::between("", Unit::Number, least, most), 0.0)
 }
 
+/// The labels of an axis and where they stand: that of no change, and of the others those that
+/// touch none.
+fn labels(axis: &Axis, none: f64, times: &str, place: &Place) -> Vec<(f64, String)> {
+    let mut ticks = axis.ticks(4);
+    ticks.retain(|tick| !tick.text.is_empty());
+    ticks.sort_by_key(|tick| tick.value != none);
+    let mut shown: Vec<(f64, f64, String)> = Vec::new();
+    for tick in ticks {
+        let text = format!("{times}{}", tick.text);
+        let at = place.x + place.w * axis.at(tick.value).clamp(0.0, 1.0);
+        let half = width(&text, TEXT * 0.9, Weight::Regular) / 2.0 + 2.0;
+        let inside = at - half > place.x - GAP / 2.0 && at + half < place.x + place.w + GAP / 2.0;
+        let free = |(other, its, _): &(f64, f64, String)| libm::fabs(at - other) >= half + its;
+        if inside && shown.iter().all(free) {
+            shown.push((at, half, text));
+        }
+    }
+    shown.into_iter().map(|(at, _, text)| (at, text)).collect()
+}
+
 fn column(scene: &mut Scene, found: &Found, claim: usize, lines: &[ForestLine], place: &Place) {
     let Place { x, w, above, bottom } = *place;
     let drawn =
@@ -179,12 +199,11 @@ fn column(scene: &mut Scene, found: &Found, claim: usize, lines: &[ForestLine], 
     for tick in axis.ticks(4) {
         let at = across(tick.value);
         scene.push(Item::line((at, above), (at, bottom), Paint::Grid, 0.6));
-        if !tick.text.is_empty() {
-            let times = if none == 1.0 { "×" } else { "" };
-            let text = format!("{times}{}", tick.text);
-            let at = (at, bottom + TEXT * 1.2);
-            scene.push(Item::text(at, &text, TEXT * 0.9, Anchor::Middle).painted(Paint::Soft));
-        }
+    }
+    let times = if none == 1.0 { "×" } else { "" };
+    for (at, text) in labels(&axis, none, times, place) {
+        let at = (at, bottom + TEXT * 1.2);
+        scene.push(Item::text(at, &text, TEXT * 0.9, Anchor::Middle).painted(Paint::Soft));
     }
     scene.push(Item::line((across(none), above), (across(none), bottom), Paint::Ink, 0.9));
     for (i, line) in lines.iter().enumerate() {
@@ -216,6 +235,21 @@ mod tests {
 
     /// All factors act on all claims, and together beyond that.
     #[test]
+    fn labels_of_an_axis_do_not_touch() {
+        let axis = Axis::log("", Unit::Number, 0.05, 3.5);
+        let place = Place { x: 100.0, w: 120.0, above: 0.0, bottom: 10.0 };
+        let shown = labels(&axis, 1.0, "×", &place);
+        assert_eq!(shown[0].1, "×1", "no change is always named");
+        assert!(shown.len() > 2, "{shown:?}");
+        for (i, (a, text)) in shown.iter().enumerate() {
+            for (b, other) in &shown[..i] {
+                let wide = |t: &str| width(t, TEXT * 0.9, Weight::Regular);
+                assert!(libm::fabs(a - b) > (wide(text) + wide(other)) / 2.0, "{text} and {other}");
+            }
+        }
+    }
+
+    #[test]
     fn no_words_of_the_drawing_overlap_or_leave_it() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper");
         let paper = Paper::load(&directory).expect("the example");
@@ -228,8 +262,12 @@ mod tests {
             let y = combination.0.iter().sum::<usize>() as f64;
             let numbers = [y * y, y * y + 0.1, y * y - 0.2].to_vec();
             let response = Some(Response { numbers, log: true, exact: false });
-            let responses = vec![response; claims.len()];
-            Scored { combination, verdicts: vec![Default::default(); claims.len()], responses }
+            Scored {
+                combination,
+                verdicts: vec![Default::default(); claims.len()],
+                same_runs: vec![false; claims.len()],
+                responses: vec![response; claims.len()],
+            }
         };
         let scored: Vec<Scored> = explanation.first().into_iter().map(one).collect();
         let effects = effects(&explanation, &scored, claims.len());

@@ -26,6 +26,8 @@ pub struct Scored {
     pub combination: Combination,
     /// A verdict per claim.
     pub verdicts: Vec<Verdict>,
+    /// Per claim, whether it compares runs with themselves here.
+    pub same_runs: Vec<bool>,
     /// What each claim compares, per seed.
     pub responses: Vec<Option<Response>>,
 }
@@ -104,12 +106,8 @@ fn compares_runs_with_themselves(claim: &Claim, library: &dyn Library) -> bool {
         let runs = |t: &Tables| t.are_same_runs(&a.variant, &b.variant);
         alike && library.tables(&a.experiment).is_some_and(runs)
     };
-    let order: &[Operand] = match &claim.rule {
-        Rule::Ordering { order, .. } => order,
-        _ => &[],
-    };
     let beside = claim.of.iter().flat_map(|of| claim.against.iter().map(move |other| (of, other)));
-    let neighbours = order.windows(2).map(|pair| (&pair[0], &pair[1]));
+    let neighbours = claim.rule.order().windows(2).map(|pair| (&pair[0], &pair[1]));
     beside.chain(neighbours).any(|(a, b)| same(a, b))
 }
 
@@ -124,25 +122,32 @@ pub fn score(
     let mode = phase.mode();
     let mut all = Vec::new();
     for combination in combinations {
-        let (mut verdicts, mut responses) = (Vec::new(), Vec::new());
+        let (mut verdicts, mut same_runs, mut responses) = (Vec::new(), Vec::new(), Vec::new());
         for s in claims {
             let claim = substituted(&s.claim, study.explanation, combination);
             let mut verdict = judge(s.index, &claim, library, mode).remove(0);
             verdict.measured = named_as_before(&verdict.measured, &s.claim, &claim);
             verdict.why = named_as_before(&verdict.why, &s.claim, &claim);
-            if compares_runs_with_themselves(&claim, library) {
-                verdict.outcome = ClaimOutcome::LeftOut(SAME_RUNS.to_owned());
+            let same = compares_runs_with_themselves(&claim, library);
+            if same {
+                let why = "under a combination it compares runs with themselves";
+                verdict.outcome = ClaimOutcome::LeftOut(why.into());
             }
             verdicts.push(verdict);
+            same_runs.push(same);
             responses.push(response(&claim, library, mode));
         }
-        all.push(Scored { combination: combination.clone(), verdicts, responses });
+        all.push(Scored { combination: combination.clone(), verdicts, same_runs, responses });
     }
     all
 }
 
-/// Why a claim is left out that compares runs with themselves.
-const SAME_RUNS: &str = "under a combination it compares runs with themselves";
+/// Why a claim is not scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    OnlyInFull,
+    SameRuns,
+}
 
 /// Claims that are not scored, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,17 +162,20 @@ pub struct Unscored {
 /// scored by the same claims.
 pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Unscored {
     let why = |i: usize| {
-        scored.iter().filter(|s| s.is_judged()).find_map(|s| match &s.verdicts[i].outcome {
-            ClaimOutcome::LeftOut(why) => Some(why == SAME_RUNS),
-            _ => None,
+        let judged = scored.iter().filter(|s| s.is_judged());
+        let mut out = judged.filter(|s| matches!(s.verdicts[i].outcome, ClaimOutcome::LeftOut(_)));
+        out.next().map(|s| match s.same_runs[i] {
+            true => Reason::SameRuns,
+            false => Reason::OnlyInFull,
         })
     };
-    let reasons: Vec<Option<bool>> = (0..claims.len()).map(why).collect();
-    let names = |same: bool| {
-        let out = claims.iter().zip(&reasons).filter(|(_, reason)| **reason == Some(same));
+    let reasons: Vec<Option<Reason>> = (0..claims.len()).map(why).collect();
+    let names = |why: Reason| {
+        let out = claims.iter().zip(&reasons).filter(|(_, reason)| **reason == Some(why));
         out.map(|(c, _)| c.name.clone()).collect()
     };
-    let unscored = Unscored { only_in_full: names(false), same_runs: names(true) };
+    let unscored =
+        Unscored { only_in_full: names(Reason::OnlyInFull), same_runs: names(Reason::SameRuns) };
     let keep = |i: &mut usize| {
         *i += 1;
         reasons[*i - 1].is_none()
@@ -175,8 +183,9 @@ pub fn leave_out(claims: &mut Vec<Scorable>, scored: &mut [Scored]) -> Unscored 
     let mut at = 0;
     claims.retain(|_| keep(&mut at));
     for s in scored {
-        let (mut at, mut other) = (0, 0);
+        let (mut at, mut same, mut other) = (0, 0, 0);
         s.verdicts.retain(|_| keep(&mut at));
+        s.same_runs.retain(|_| keep(&mut same));
         s.responses.retain(|_| keep(&mut other));
     }
     unscored
@@ -194,12 +203,21 @@ mod tests {
         Paper::load(&directory).expect("the example")
     }
 
-    fn verdict(left_out: Option<&str>) -> Verdict {
-        let outcome = match left_out {
-            Some(why) => ClaimOutcome::LeftOut(why.into()),
-            None => ClaimOutcome::Judged(Reproduced),
+    /// Under a combination, claims that are judged or left out for a reason.
+    fn one<const N: usize>(claims: [Option<Reason>; N]) -> Scored {
+        let verdict = |reason: &Option<Reason>| Verdict {
+            outcome: match reason {
+                Some(why) => ClaimOutcome::LeftOut(format!("{why:?}")),
+                None => ClaimOutcome::Judged(Reproduced),
+            },
+            ..Verdict::default()
         };
-        Verdict { outcome, ..Verdict::default() }
+        Scored {
+            combination: Combination(vec![0]),
+            verdicts: claims.iter().map(verdict).collect(),
+            same_runs: claims.map(|reason| reason == Some(Reason::SameRuns)).into(),
+            responses: vec![None; N],
+        }
     }
 
     /// The second claim compares runs with themselves under the second combination only; the third
@@ -209,12 +227,8 @@ mod tests {
         let claim = example().claims.remove(0);
         let scorable = |name: &str| Scorable { index: 0, name: name.into(), claim: claim.clone() };
         let mut claims: Vec<Scorable> = ["a", "b", "c"].map(scorable).into();
-        let one = |b: Option<&str>| Scored {
-            combination: Combination(vec![0]),
-            verdicts: vec![verdict(None), verdict(b), verdict(Some("only in full"))],
-            responses: vec![None; 3],
-        };
-        let mut scored = [one(None), one(Some(SAME_RUNS))];
+        let mut scored =
+            [None, Some(Reason::SameRuns)].map(|of_b| one([None, of_b, Some(Reason::OnlyInFull)]));
         let unscored = leave_out(&mut claims, &mut scored);
         assert_eq!(
             (unscored.only_in_full, unscored.same_runs),
@@ -228,12 +242,7 @@ mod tests {
     fn a_combination_that_was_not_run_leaves_no_claim_out() {
         let claim = example().claims.remove(0);
         let mut claims = vec![Scorable { index: 0, name: "a".into(), claim }];
-        let one = |left_out: Option<&str>| Scored {
-            combination: Combination(vec![0]),
-            verdicts: vec![verdict(left_out)],
-            responses: vec![None],
-        };
-        let mut scored = [one(None), one(Some("there are no runs"))];
+        let mut scored = [one([None]), one([Some(Reason::OnlyInFull)])];
         assert_eq!(leave_out(&mut claims, &mut scored), Unscored::default());
         assert_eq!(claims.len(), 1);
     }

@@ -130,12 +130,8 @@ impl Study<'_> {
                 Rule::Contrast { than, .. } => own(than),
                 _ => false,
             };
-            let order: &[_] = match &claim.rule {
-                Rule::Ordering { order, .. } => order,
-                _ => &[],
-            };
             let of = self.explanation.looked_at(claim);
-            for o in of.into_iter().chain(&claim.against).chain(order) {
+            for o in of.into_iter().chain(&claim.against).chain(claim.rule.order()) {
                 if there || own(&o.experiment) {
                     all.push((o.variant.as_str(), &o.select));
                 }
