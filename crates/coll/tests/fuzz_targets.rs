@@ -3,8 +3,11 @@
 use std::path::Path;
 use weir_coll::{chakra, htsim, loggops, simai};
 
-/// The readers, by the names of their fuzz targets.
-const READERS: [(&str, fn(&[u8])); 4] = [
+/// A reader, by the name of its fuzz target.
+type Reader = (&'static str, fn(&[u8]));
+
+/// All of them.
+const READERS: [Reader; 4] = [
     ("chakra", chakra::fuzz),
     ("goal", loggops::fuzz),
     ("htsim", htsim::fuzz),
