@@ -233,7 +233,6 @@ mod tests {
     use crate::judge::Response;
     use std::path::{Path, PathBuf};
 
-    /// All factors act on all claims, and together beyond that.
     #[test]
     fn labels_of_an_axis_do_not_touch() {
         let axis = Axis::log("", Unit::Number, 0.05, 3.5);
@@ -249,6 +248,7 @@ mod tests {
         }
     }
 
+    /// All factors act on all claims, and together beyond that.
     #[test]
     fn no_words_of_the_drawing_overlap_or_leave_it() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper");
